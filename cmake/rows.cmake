@@ -2,9 +2,9 @@
 # The rows of all families, read once: what the shader build, the native build, the library and the tests go by.
 #
 # Sets VKGEMM_MODULES, the names of all modules in the order of the folders, and for each of them <name>_FIELD, where
-# FIELD is one of: code (MODULE is spirv, NATIVE is machine code), folder, family, role, a, b, d, acc, target (glslc's
-# environment, or the architecture), build (how the optimiser is run; of machine code the name of its source), serves,
-# and after vkgemm_select_modules() excluded. VKGEMM_FAMILY_FOLDERS are the folders, VKGEMM_FAMILY_HEADERS what is in
+# FIELD is one of: code (MODULE is spirv, NATIVE is machine code), folder, family, variant (empty: the only one),
+# role, a, b, d, acc, target (glslc's environment, or the architecture), build (how the optimiser is run; of machine code
+# the name of its source), serves, and after vkgemm_select_modules() excluded. VKGEMM_FAMILY_FOLDERS are the folders, VKGEMM_FAMILY_HEADERS what is in
 # them for C++.
 
 # A folder with rows.def, one line each. Of kernels that cost the same, the one of the earlier folder is chosen.
@@ -36,7 +36,7 @@ foreach(folder IN LISTS VKGEMM_FAMILY_FOLDERS)
   list(APPEND VKGEMM_FAMILY_HEADERS ${headers})
   file(STRINGS ${PROJECT_SOURCE_DIR}/${folder}/rows.def lines REGEX "^(MODULE|NATIVE)\\(")
   foreach(line IN LISTS lines)
-    string(REGEX MATCHALL "[A-Za-z0-9_.]+" field "${line}")
+    string(REGEX MATCHALL "[A-Za-z0-9_.:]+" field "${line}")
     list(LENGTH field count)
     if(NOT count EQUAL 11)
       message(FATAL_ERROR "${folder}/rows.def: a row has 10 columns (shaders/README.md), not as in '${line}'")
@@ -50,6 +50,11 @@ foreach(folder IN LISTS VKGEMM_FAMILY_FOLDERS)
     set(${name}_folder ${folder})
     list(POP_FRONT field ${name}_family ${name}_role ${name}_a ${name}_b ${name}_d ${name}_acc ${name}_target
       ${name}_build ${name}_serves)
+    set(${name}_variant "")
+    if(${name}_family MATCHES "^(.*)::(.*)$")
+      set(${name}_family ${CMAKE_MATCH_1})
+      set(${name}_variant ${CMAKE_MATCH_2})
+    endif()
   endforeach()
 endforeach()
 
@@ -91,6 +96,8 @@ function(vkgemm_select_modules types families)
       set(why "VKGEMM_TYPES=${types} excluded it when this library was built")
     elseif(families AND NOT family IN_LIST families)
       set(why "VKGEMM_FAMILIES=${families} excluded it when this library was built")
+    elseif(NOT families AND ${name}_serves STREQUAL "to_teach" AND NOT VKGEMM_TOOLS AND NOT VKGEMM_TESTS)
+      set(why "a library without the program vkgemm has it only if VKGEMM_FAMILIES names it")
     elseif(types AND NOT families AND ${name}_serves STREQUAL "on_request")
       set(why "a library of VKGEMM_TYPES has it only if VKGEMM_FAMILIES names it")
     else()

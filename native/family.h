@@ -18,7 +18,9 @@ constexpr const char* unfinished(const Problem& p) {
 }
 }  // namespace wgmma_rules
 
-inline constexpr Family wgmma = {
+namespace wgmma {
+
+inline constexpr Family plain = {
     .name = "wgmma",
     .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::STAGES,
     .rules =
@@ -75,4 +77,5 @@ inline constexpr Family wgmma = {
     .cpu_weight = 1,
 };
 
+}  // namespace wgmma
 }  // namespace vkgemm::plan::family

@@ -5,14 +5,17 @@
 
 namespace vkgemm::plan::family {
 
+namespace wgmma {
+
 // Of the accuracy of narrow, because the units keep fewer binary digits of a sum than f32 does (docs/accuracy.md).
-constexpr Family wgmma_of_fp8() {
-    Family f = wgmma;
-    f.name = "wgmma_fp8";
+constexpr Family make_fp8() {
+    Family f = plain;
+    f.variant = "fp8";
     f.accuracy = VKGEMM_ACCURACY_NARROW;
     f.takes_fp8 = true, f.takes_converted = false;
     return f;
 }
-inline constexpr Family wgmma_fp8 = wgmma_of_fp8();
+inline constexpr Family fp8 = make_fp8();
 
+}  // namespace wgmma
 }  // namespace vkgemm::plan::family

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -16,15 +17,30 @@ namespace {
 
 /// What the rows of a folder are.
 struct Folder {
-    std::set<std::string_view> families, modules;
+    std::map<std::string_view, std::set<std::string_view>> families;  // and the variants of each
+    std::set<std::string_view> modules;
     size_t rows = 0;
+
+    /// "`gemv` (mixed), `naive`"
+    std::string families_text() const {
+        std::string out;
+        for (const auto& [family, variants] : families) {
+            out += (out.empty() ? "`" : ", `") + std::string(family) + "`";
+            std::string list;
+            for (const std::string_view v : variants) list += (list.empty() ? "" : ", ") + std::string(v);
+            if (!list.empty()) out += " (" + list + ")";
+        }
+        return out;
+    }
 };
 
 Folder folder_of(const std::set<std::string>& families) {
     Folder folder;
     for (const Kernel& k : kernels()) {
-        if (!families.contains(std::string(k.module.family.name))) continue;
-        folder.families.insert(k.module.family.name);
+        const Family& family = k.module.family;
+        if (!families.contains(std::string(family.name))) continue;
+        auto& variants = folder.families[family.name];
+        if (!family.variant.empty()) variants.insert(family.variant);
         folder.modules.insert(k.module.name);
         ++folder.rows;
     }
@@ -50,14 +66,13 @@ int main() {
     std::istringstream folders(VKGEMM_FAMILIES_OF_FOLDERS);  // "folder family family\n..."
     for (std::string line; std::getline(folders, line);) {
         std::istringstream words(line);
-        std::string name, family, list;
+        std::string name, family;
         words >> name;
         std::set<std::string> families;
         while (words >> family) families.insert(family);
         const Folder folder = folder_of(families);
-        for (const std::string_view f : folder.families) list += (list.empty() ? "`" : ", `") + std::string(f) + "`";
-        std::printf("| [%s](../%s/README.md) | %s | %zu | %zu |\n", title_of(name).c_str(), name.c_str(), list.c_str(),
-                    folder.modules.size(), folder.rows);
+        std::printf("| [%s](../%s/README.md) | %s | %zu | %zu |\n", title_of(name).c_str(), name.c_str(),
+                    folder.families_text().c_str(), folder.modules.size(), folder.rows);
         rows += folder.rows;
     }
     if (rows != kernels().size()) {

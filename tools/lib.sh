@@ -54,10 +54,22 @@ keep_inside() {
 # build PART [TARGET...]: builds the targets (all by default). PART is what they belong to: `tool`, `blas`, or `all`, which
 # has the adapter for ggml, the examples and the tests too.
 build() {
+    local begun logged ninja_log=$root/build/.ninja_log
     configure "$1"
     shift
+    begun=$SECONDS logged=$(wc -l 2>/dev/null <"$ninja_log" || echo 0)
     step "building ${*:-everything} in build/"
     NINJA_STATUS='[%f/%t, %es] ' ninja -C "$root/build" "$@" >&2 || die "building failed; the reason is above"
+    step "built in $((SECONDS - begun)) s$(tail -n "+$((logged + 1))" "$ninja_log" | shares $((SECONDS - begun)))"
+}
+
+# shares SECONDS: how many of these went to what, from the lines that ninja has logged, which overlap.
+shares() {
+    awk -F '\t' -v all="$1" '/^#/ || seen[$1, $2, $5]++ {next}
+        {kind = $4 ~ /\.(spv|packed|inc)$/ ? "shaders" : $4 ~ /\.(o|gch)$/ ? "C++" : "the rest"
+         n[kind] += $2 - $1; sum += $2 - $1}
+        END {if (sum) printf ": shaders %.0f s, C++ %.0f s, the rest %.0f s", all * n["shaders"] / sum,
+            all * n["C++"] / sum, all * n["the rest"] / sum}'
 }
 
 # configure PART: configures build/ if it is new, was for another SDK, or was without that part. A build folder that

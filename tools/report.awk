@@ -72,6 +72,14 @@ suite == "choice" {
         rung_rate[rungs] = tflops
     }
 }
+# The sentence of the README. It must stay below 100 columns a line.
+function speed_sentence(    id) {
+    id = "h200" SUBSEP "f16*f16+f32->f16 4096x4096x4096"
+    if (!(our_native[id] && its_rate[id] > 0)) fail("h200.csv has no native kernel, or no other library, for f16 4096x4096x4096")
+    print "On an " name_of_device ", vkgemm multiplies f16 matrices of 4096³ at " rate(shader_rate[id]) " TFLOP/s with"
+    print "portable shaders and at " rate(our_rate[id]) " TFLOP/s with its optional [native kernels](docs/native.md) for"
+    print "Hopper; " its_name " reaches " rate(its_rate[id]) " TFLOP/s in the same run ([all figures](docs/benchmarks.md))."
+}
 function fail(why) {
     print "report: " why > "/dev/stderr"
     failed = 1
@@ -233,13 +241,14 @@ END {
     sub(/\], /, ", ", driver)
     if (block == "devices") {
         print (first ? "" : "\n") "## " name_of_device "\n"
-        print "vkgemm " version "; " driver "; " baseline "; " date ".\n"
+        print "vkgemm " version "; " driver ";\n" baseline "; " date ".\n"
         suites_table()
         if (first) rows_table("listed")
         rows_table("cpu")
         if (first) ladder_table()
         if (first) choice_table()
-    } else if (block == "alone") rows_table("alone", 1)
+    } else if (block == "speed") speed_sentence()
+    else if (block == "alone") rows_table("alone", 1)
     else if (block == "native") native_table()
     else fail("no table " block)
 }

@@ -17,8 +17,8 @@ bench_options() { sed -nE 's/^ *bench\) words="([^"]*)".*/\1/p' "$root/tools/pag
 bench_values() { grep -oE '\<bench:--[a-z-]+' "$root/tools/pages/vkgemm.bash" | sed 's/^bench://' | tr '\n' ' '; }
 # The names that --suite and --kernel know, the latter without their tiles.
 suite_names() {
-    sed -n '/^set(suite_files/,/)/p' "$root/tools/CMakeLists.txt" | sed 's/^set(suite_files//; s/).*//' | xargs -n2 |
-        cut -d' ' -f1
+    sed -n '/^set(suite_files/,/)/p' "$root/tools/CMakeLists.txt" | sed 's/^set(suite_files//; s/).*//' | tr ' ' '\n' |
+        awk 'NF && ++n % 2'
 }
 module_names() {
     grep -rhoE '^MODULE\( *[a-z0-9_]+' --include='*.def' "$root/shaders" "$root/native" | sed 's/.*( *//'

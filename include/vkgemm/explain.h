@@ -65,6 +65,7 @@ typedef struct VkgemmKernelInfo {
     const char* family; /* "tiled" */
     const char* tile;   /* "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1" */
     const char* needs;  /* short names of the device features that it needs, space-separated; "": none */
+    const char* variant; /* of the family: "mxint8" of "gemv_blocks"; "": the plain one */
 } VkgemmKernelInfo;
 
 /* The number of built-in kernels, including those that were not built. */

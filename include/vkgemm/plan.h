@@ -231,11 +231,11 @@ typedef struct VkgemmRun {
      * (LIMIT); if not, equal to the problem's (INVALID_ARGUMENT). Operands need the bytes of these sizes. If m, n or
      * batch is 0, only the barriers that `flags` asks for are recorded, and no operand is needed. */
     uint64_t m, n, k, batch;
-    /* With VkgemmProblem::grouping: `groups` is an array of `batch` VkgemmGroup, and `indices`, with INDEXED and
-     * SELECTED, an array of uint32_t. Both begin at multiples of 4 bytes. For TABLE and INDEXED the `size` of a matrix
-     * operand limits what the groups may use, from its `offset` on; if it is 0, the limit is what the problem's batch
-     * would use with its strides. The workspace must then be given as a buffer, which also needs
-     * VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT (not with SELECTED, which uses no workspace). */
+    /* `groups` is an array of `batch` VkgemmGroup, with grouping TABLE, INDEXED and ADDRESSES. `indices` is an array of
+     * uint32_t, with INDEXED and SELECTED. Both begin at multiples of 4 bytes. With TABLE and INDEXED, the `size` of a
+     * matrix operand limits what the groups may use, from its `offset` on; if it is 0, the limit is what the problem's
+     * batch would use with its strides. With a table, the workspace must be given as a buffer, which also needs
+     * VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. */
     VkgemmOperand groups, indices;
     VkgemmOperand scalars;    /* a VkgemmScalars, if VkgemmProblem::scalars is not 0 */
     VkgemmRunStrides strides; /* with VKGEMM_RECORD_STRIDES; otherwise 0 (INVALID_ARGUMENT) */

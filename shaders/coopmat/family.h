@@ -57,7 +57,9 @@ constexpr void straight(const Tile& t, const ElementBytes& e, TileRules& r) {
 
 }  // namespace coopmat_rules
 
-inline constexpr Family coopmat = {
+namespace coopmat {
+
+inline constexpr Family plain = {
     .name = "coopmat",
     .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::WM |
              constant::WN | constant::MM | constant::MN | constant::MK | constant::STAGES,
@@ -140,4 +142,5 @@ inline constexpr Family coopmat = {
     .cpu_weight = 9,
 };
 
+}  // namespace coopmat
 }  // namespace vkgemm::plan::family

@@ -5,13 +5,15 @@
 
 namespace vkgemm::plan::family {
 
-constexpr Family make_coopmat_mixed() {
-    Family f = coopmat;
-    f.name = "coopmat_mixed";
+namespace coopmat {
+
+constexpr Family make_mixed() {
+    Family f = plain;
+    f.variant = "mixed";
     f.accuracy = VKGEMM_ACCURACY_NARROW, f.takes_converted = f.takes_straight = false;
     f.rules = [](const Tile& t, TileRules& r) {
         r.check(t.STAGES == 1, "tiles of mixed types are decoded one at a time", "STAGES", t.STAGES, "must be", 1);
-        coopmat.rules(t, r);
+        plain.rules(t, r);
     };
     f.gpu_cost = {.mac = 0.00022,
                   .step = 700,
@@ -38,6 +40,7 @@ constexpr Family make_coopmat_mixed() {
     };
     return f;
 }
-inline constexpr Family coopmat_mixed = make_coopmat_mixed();
+inline constexpr Family mixed = make_mixed();
 
+}  // namespace coopmat
 }  // namespace vkgemm::plan::family

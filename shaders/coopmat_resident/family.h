@@ -70,7 +70,7 @@ inline constexpr Family coopmat_resident = {
                 return "finishes D in registers: of the steps that depend on the place, a bias of columns alone, first";
             is_first = false;
         }
-        return coopmat.refuses(p);
+        return coopmat::plain.refuses(p);
     },
     .sample =
         [](const Tile& t, const Problem& like) {

@@ -33,7 +33,9 @@ template <uint32_t sums, uint32_t count>
 constexpr double registers_of_split(const Tile& t, const ElementBytes&) {
     return double(sums) * t.WM * t.WN / t.SG + double(count) * (t.WM + t.WN) * t.MK / t.SG + 28;
 }
-inline constexpr Family bf16x3 = from_split("bf16x3", {3, bf16}, VKGEMM_ACCURACY_F32_SPLIT, registers_of_split<4, 3>,
+namespace bf16x3 {
+
+inline constexpr Family plain = from_split("bf16x3", {3, bf16}, VKGEMM_ACCURACY_F32_SPLIT, registers_of_split<4, 3>,
                                             {.mac = 0.00084,
                                              .load = 0.00334,
                                              .own_load = 5.47,
@@ -49,8 +51,12 @@ inline constexpr Family bf16x3 = from_split("bf16x3", {3, bf16}, VKGEMM_ACCURACY
                                              .bytes_per_cycle = 21,
                                              .overlaps = true,
                                              .not_whole = 0.0418});
-inline constexpr Family f16x2 =
+}  // namespace bf16x3
+namespace f16x2 {
+
+inline constexpr Family plain =
     from_split("f16x2", {2, f16, true}, VKGEMM_ACCURACY_F32_SPLIT_ROWS, registers_of_split<2, 2>,
                {.mac = 0.00143, .step = 1120, .element = 0.24, .group = 2100, .launch = 4000, .bytes_per_cycle = 37});
 
+}  // namespace f16x2
 }  // namespace vkgemm::plan::family

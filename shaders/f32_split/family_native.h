@@ -8,8 +8,9 @@ namespace vkgemm::plan::family {
 // `products` of parts make one of f32, of which gpu_cost.mac counts two.
 constexpr Family wgmma_split(std::string_view name, OperandSplit operand_split, VkgemmAccuracy accuracy,
                              double products) {
-    Family f = wgmma;
+    Family f = wgmma::plain;
     f.name = name;
+    f.variant = "native";
     f.rules = [](const Tile& t, TileRules& r) {
         r.check(t.BM == 128, "two warp groups have 64 rows each", "BM", t.BM, "must be", 128);
         r.multiple("a block is whole boxes of 64 columns", "BN", t.BN, "columns", 64);
@@ -33,7 +34,11 @@ constexpr Family wgmma_split(std::string_view name, OperandSplit operand_split, 
     f.gpu_cost.mac *= products / 2;
     return f;
 }
-inline constexpr Family wgmma_f16x2 = wgmma_split("wgmma_f16x2", {2, f16, true}, VKGEMM_ACCURACY_F32_SPLIT_ROWS, 3);
-inline constexpr Family wgmma_bf16x3 = wgmma_split("wgmma_bf16x3", {3, bf16}, VKGEMM_ACCURACY_F32_SPLIT, 6);
+namespace f16x2 {
+inline constexpr Family native = wgmma_split("f16x2", {2, f16, true}, VKGEMM_ACCURACY_F32_SPLIT_ROWS, 3);
+}
+namespace bf16x3 {
+inline constexpr Family native = wgmma_split("bf16x3", {3, bf16}, VKGEMM_ACCURACY_F32_SPLIT, 6);
+}
 
 }  // namespace vkgemm::plan::family

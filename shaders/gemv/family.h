@@ -23,7 +23,9 @@ inline Problem gemv_sample(const Tile& t, const Problem& like) {
     return p;
 }
 
-inline constexpr Family gemv = {
+namespace gemv {
+
+inline constexpr Family plain = {
     .name = "gemv",
     .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::TEAM |
              constant::DEPTH,
@@ -73,4 +75,5 @@ inline constexpr Family gemv = {
     .cpu_weight = 8,
 };
 
+}  // namespace gemv
 }  // namespace vkgemm::plan::family

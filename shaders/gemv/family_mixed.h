@@ -5,8 +5,11 @@
 
 namespace vkgemm::plan::family {
 
-inline constexpr Family gemv_mixed = {
-    .name = "gemv_mixed",
+namespace gemv {
+
+inline constexpr Family mixed = {
+    .name = "gemv",
+    .variant = "mixed",
     .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::TEAM,
     .rules =
         [](const Tile& t, TileRules& r) {
@@ -41,4 +44,5 @@ inline constexpr Family gemv_mixed = {
     .cpu_weight = 8,
 };
 
+}  // namespace gemv
 }  // namespace vkgemm::plan::family

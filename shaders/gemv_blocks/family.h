@@ -46,7 +46,9 @@ inline Problem gemv_blocks_sample(const Tile& t, const Problem& like) {
     return p;
 }
 
-inline constexpr Family gemv_blocks = {
+namespace gemv_blocks {
+
+inline constexpr Family plain = {
     .name = "gemv_blocks",
     .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::TEAM |
              constant::STAGES | constant::DEPTH,
@@ -86,4 +88,5 @@ inline constexpr Family gemv_blocks = {
     .cpu_weight = 7.5,
 };
 
+}  // namespace gemv_blocks
 }  // namespace vkgemm::plan::family

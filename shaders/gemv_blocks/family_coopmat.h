@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Few rows by a B of a block format on the matrix units: the rules that the shader gemv_coopmat relies on.
+// Few rows by a B of a block format on the matrix units: the rules that the shader gemv_blocks_coopmat relies on.
 #pragma once
 #include "shaders/gemv_blocks/family.h"
 
@@ -11,8 +11,11 @@ constexpr uint64_t gemv_coopmat_bytes(const Tile& t, const ElementBytes&, Type f
     return 16 * std::max({a + std::max(b, parts), t.MM * row_a, t.WG / t.SG * t.MM * row_d});
 }
 
-inline constexpr Family gemv_coopmat = {
-    .name = "gemv_coopmat",
+namespace gemv_blocks {
+
+inline constexpr Family coopmat = {
+    .name = "gemv_blocks",
+    .variant = "coopmat",
     .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::TEAM |
              constant::STAGES | constant::DEPTH | constant::TN | constant::MM | constant::MN | constant::MK,
     .rules =
@@ -31,7 +34,7 @@ inline constexpr Family gemv_coopmat = {
     .shared_bytes = [](const Tile& t, const ElementBytes& e) { return gemv_coopmat_bytes(t, e, least_pieces); },
     .shared_bytes_of_format = gemv_coopmat_bytes,
     .refuses = [](const Problem& p) -> const char* {
-        if (const char* why = gemv_blocks.refuses(p)) return why;
+        if (const char* why = plain.refuses(p)) return why;
         return p.a.type == bf16 ? "rounds to f16, which is not for bf16" : nullptr;
     },
     .sample = gemv_blocks_sample,
@@ -42,4 +45,5 @@ inline constexpr Family gemv_coopmat = {
     .cpu_weight = 12,
 };
 
+}  // namespace gemv_blocks
 }  // namespace vkgemm::plan::family

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gemv_blocks in whole numbers, with A rounded to MXINT8: the rules that the shader gemv_mxint8 relies on.
+// gemv_blocks in whole numbers, with A rounded to MXINT8: the rules that the shader gemv_blocks_mxint8 relies on.
 #pragma once
 #include "shaders/gemv_blocks/family.h"
 
@@ -18,20 +18,23 @@ constexpr uint64_t gemv_mxint8_bytes(const Tile& t, const ElementBytes&, Type fo
     return 16 * (std::max(a, parts) + vectors) + staged_bytes(t, format);
 }
 
-constexpr Family make_gemv_mxint8() {
-    Family f = gemv_blocks;
-    f.name = "gemv_mxint8";
+namespace gemv_blocks {
+
+constexpr Family make_mxint8() {
+    Family f = plain;
+    f.variant = "mxint8";
     f.accuracy = VKGEMM_ACCURACY_MXINT8, f.uses_packed_dots = true;
     f.shared_bytes = [](const Tile& t, const ElementBytes& e) { return gemv_mxint8_bytes(t, e, VKGEMM_TYPE_Q4_0); };
     f.shared_bytes_of_format = gemv_mxint8_bytes;
     f.refuses = [](const Problem& p) -> const char* {
-        if (const char* why = gemv_blocks.refuses(p)) return why;
+        if (const char* why = plain.refuses(p)) return why;
         if (!is_rounded(p.a.type)) return "is for an A of f32, f16 or bf16";
         return has_dots(p.b.type) ? nullptr : "is for a B of the block formats from q8_0 to q6_k";
     };
     f.gpu_cost.mac = 0.008, f.gpu_cost.decode = 0.006, f.gpu_cost.bytes_per_cycle = 25;
     return f;
 }
-inline constexpr Family gemv_mxint8 = make_gemv_mxint8();
+inline constexpr Family mxint8 = make_mxint8();
 
+}  // namespace gemv_blocks
 }  // namespace vkgemm::plan::family

@@ -6,7 +6,9 @@
 
 namespace vkgemm::plan::family {
 
-inline constexpr Family pack = {
+namespace pack {
+
+inline constexpr Family plain = {
     .name = "pack",
     .reads = constant::WG | constant::BM | constant::BN | constant::SG,
     .rules =
@@ -22,4 +24,5 @@ inline constexpr Family pack = {
     .cpu_weight = 1,
 };
 
+}  // namespace pack
 }  // namespace vkgemm::plan::family

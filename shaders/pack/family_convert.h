@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The first pass for operands of another type than the product multiplies: the rules that the shader convert relies on.
+// The first pass for operands of another type than the product multiplies: the rules that the shader pack_convert relies on.
 #pragma once
 #include "plan/kernels/family.h"
 
 namespace vkgemm::plan::family {
 
+namespace pack {
+
 inline constexpr Family convert = {
-    .name = "convert",
+    .name = "pack",
+    .variant = "convert",
     .reads = constant::WG | constant::BM | constant::BN | constant::SG,
     .rules =
         [](const Tile& t, TileRules& r) {
@@ -19,4 +22,5 @@ inline constexpr Family convert = {
     .cpu_weight = 1,
 };
 
+}  // namespace pack
 }  // namespace vkgemm::plan::family

@@ -12,10 +12,11 @@ constexpr uint64_t pack_fragments_bytes(const Tile& t, const ElementBytes& e) {
                std::max<uint64_t>(PACK_FRAGMENTS_CHUNKS(t.BM, t.BN, chunk), PACK_FRAGMENTS_CHUNKS(t.BN, t.BM, chunk)) +
            (scaled ? 4 * t.BM : 0);
 }
-constexpr Family packs_into(std::string_view name, OperandSplit operand_split,
+constexpr Family packs_into(std::string_view variant, OperandSplit operand_split,
                             uint64_t (*shared)(const Tile&, const ElementBytes&)) {
     return {
-        .name = name,
+        .name = "pack_fragments",
+        .variant = variant,
         .reads = constant::WG | constant::BM | constant::BN | constant::MM | constant::MN | constant::MK | constant::SG,
         .rules =
             [](const Tile& t, TileRules& r) {
@@ -42,10 +43,13 @@ constexpr Family packs_into(std::string_view name, OperandSplit operand_split,
         .cpu_weight = 1,
     };
 }
-inline constexpr Family pack_fragments = packs_into("pack_fragments", {}, pack_fragments_bytes<1>);
-inline constexpr Family pack_fragments_mixed = packs_into("pack_fragments_mixed", {}, pack_fragments_bytes<1>);
-inline constexpr Family pack_fragments_bf16x3 = packs_into("pack_fragments_bf16x3", {3, bf16}, pack_fragments_bytes<3>);
-inline constexpr Family pack_fragments_f16x2 =
-    packs_into("pack_fragments_f16x2", {2, f16, true}, pack_fragments_bytes<2, true>);
+namespace pack_fragments {
+
+inline constexpr Family plain = packs_into("", {}, pack_fragments_bytes<1>);
+inline constexpr Family mixed = packs_into("mixed", {}, pack_fragments_bytes<1>);
+inline constexpr Family bf16x3 = packs_into("bf16x3", {3, bf16}, pack_fragments_bytes<3>);
+inline constexpr Family f16x2 = packs_into("f16x2", {2, f16, true}, pack_fragments_bytes<2, true>);
+
+}  // namespace pack_fragments
 
 }  // namespace vkgemm::plan::family

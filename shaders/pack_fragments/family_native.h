@@ -9,9 +9,10 @@ namespace vkgemm::plan::family {
 
 static_assert(native::parts_row_block == PACKED_ROW_BLOCK, "both passes and the plan fill up rows alike");
 
-constexpr Family parts_packer(std::string_view name, OperandSplit operand_split) {
+constexpr Family parts_packer(std::string_view variant, OperandSplit operand_split) {
     return {
-        .name = name,
+        .name = "pack_fragments",
+        .variant = variant,
         .reads = constant::WG | constant::BM | constant::BN,
         .rules =
             [](const Tile& t, TileRules& r) {
@@ -29,7 +30,11 @@ constexpr Family parts_packer(std::string_view name, OperandSplit operand_split)
         .cpu_weight = 1,
     };
 }
-inline constexpr Family pack_parts_f16x2 = parts_packer("pack_parts_f16x2", {2, f16, true});
-inline constexpr Family pack_parts_bf16x3 = parts_packer("pack_parts_bf16x3", {3, bf16});
+namespace pack_fragments {
+
+inline constexpr Family native_f16x2 = parts_packer("native_f16x2", {2, f16, true});
+inline constexpr Family native_bf16x3 = parts_packer("native_bf16x3", {3, bf16});
+
+}  // namespace pack_fragments
 
 }  // namespace vkgemm::plan::family

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How pack_fragments finds the power of two that each row is multiplied by (SCALED in pack_fragments.glsl).
+// How pack_fragments finds the power of two that each row is multiplied by (SCALED in pack_fragments.comp).
 #ifndef VKGEMM_PACK_FRAGMENTS_SCALED_GLSL
 #define VKGEMM_PACK_FRAGMENTS_SCALED_GLSL
 

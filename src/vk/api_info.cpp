@@ -216,6 +216,7 @@ VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* out) {
         const KernelTexts& texts = kernel_texts()[index];
         VkgemmKernelInfo info{};
         info.name = k.name.data(), info.family = m.family.name.data();
+        info.variant = m.family.variant.empty() ? "" : m.family.variant.data();
         info.tile = texts.tile.c_str(), info.needs = texts.needs.c_str();
         info.a = m.a, info.b = m.b, info.d = m.d, info.accumulate = m.accumulate;
         info.built = m.built();

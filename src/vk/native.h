@@ -49,8 +49,8 @@ class NativeModules {
 /// kernel, which a device of another architecture refuses. 0 if the functions of the extension are not there.
 uint32_t native_code_of(const Device&);
 
-/// Why the device does not load the first kernel in machine code of this build, whose code it should know; nothing if it
-/// does, or if there is none.
+/// Why the device does not load the first kernel in machine code of this build, whose code it should know; nothing if
+/// it does, or if there is none.
 std::optional<Status> native_refusal(const Device&);
 
 /// Launches one step. `args` have addresses.

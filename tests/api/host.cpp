@@ -38,15 +38,14 @@ TEST_CASE("a submission that does not end in time is waited for by the next one"
             timeout);
     };
     Status late = fill(7, std::chrono::nanoseconds(1));
-    for (int i = 0; i < 50 && late.code == VKGEMM_SUCCESS; ++i)  // this thread may have slept meanwhile
-        late = fill(7, std::chrono::nanoseconds(1));
+    while (late.code == VKGEMM_SUCCESS) late = fill(7, std::chrono::nanoseconds(1));  // this thread may have slept
     CHECK(late.code == VKGEMM_ERROR_DEVICE_LOST);
     CHECK(late.vkResult == VK_TIMEOUT);
     CHECK(has_words(late.text, "did not finish within", "next submission"));
     const Status next = device().submit([](VkCommandBuffer) { return Status{}; });
     CHECK_MESSAGE(next.code == VKGEMM_SUCCESS, next.text);
     CHECK((words()[0] == 7 && words()[b.size() / 4 - 1] == 7));
-    CHECK(fill(8, std::chrono::seconds(60)).code == VKGEMM_SUCCESS);
+    CHECK(fill(8, std::chrono::hours(1)).code == VKGEMM_SUCCESS);
     CHECK((words()[0] == 8 && words()[b.size() / 4 - 1] == 8));
 }
 

@@ -17,7 +17,7 @@ struct Compiler {
     std::mutex mutex;
     std::condition_variable changed;
     int expected = 1, calls = 0, inside = 0, most_inside = 0;
-    std::chrono::seconds patience{10};
+    std::chrono::seconds patience{3600};  // it is over sooner unless something is wrong
 };
 Compiler* compiler = nullptr;
 

@@ -113,17 +113,16 @@ TEST_CASE("the table of kernels") {
         k.structSize = sizeof k;
         REQUIRE(vkgemmGetKernel(i, &k) == VKGEMM_SUCCESS);
         const std::string name = k.name;
-        CHECK(std::string(k.family).find(name.substr(0, name.find('_'))) == 0);
+        const std::string family = k.family, variant = k.variant, first = name.substr(0, name.find('_'));
+        CHECK_MESSAGE((family.starts_with(first) || variant == first || variant == "native"), name);
         CHECK(std::string(k.tile).find("WG=") != std::string::npos);
         VkgemmKernelTraits traits{};
         traits.structSize = sizeof traits;
         REQUIRE(vkgemmGetKernelTraits(i, nullptr, &traits, nullptr) == VKGEMM_SUCCESS);
         CHECK_MESSAGE((k.built == 1 || traits.native), name);  // machine code needs nvcc
-        const std::string family = k.family;
-        const bool converts = family == "convert";
-        CHECK(k.helper == (family == "reduce_k" || family == "list_tiles" || converts || family.starts_with("pack")));
-        CHECK((k.a == VKGEMM_TYPE_DEFAULT) == (converts || family == "gemv_blocks" || family == "gemv_mxint8" ||
-                                               family == "gemv_coopmat" || name.find("_mixed") != std::string::npos));
+        CHECK(k.helper == (family == "reduce_k" || family == "list_tiles" || family.starts_with("pack")));
+        CHECK((k.a == VKGEMM_TYPE_DEFAULT) ==
+              (variant == "convert" || family == "gemv_blocks" || name.find("_mixed") != std::string::npos));
         CHECK(k.accumulate >= VKGEMM_TYPE_F32);
     }
     VkgemmKernelInfo k{};

@@ -17,7 +17,7 @@ set(ENV{OPENBLAS_NUM_THREADS} 1)
 execute_process(COMMAND mpirun --oversubscribe --bind-to none -n 4
   env LD_PRELOAD=${LIBRARY} VKGEMM_BLAS=always VKGEMM_BLAS_MIN=32 VKGEMM_BLAS_DEVICE=rank VKGEMM_BLAS_LOG=summary
   VKGEMM_BLAS_CACHE=off LP_NUM_THREADS=1 ${WITH} /usr/bin/hpcc
-  WORKING_DIRECTORY ${WORK} ERROR_VARIABLE err RESULT_VARIABLE failed TIMEOUT 600)
+  WORKING_DIRECTORY ${WORK} ERROR_VARIABLE err RESULT_VARIABLE failed)
 file(READ ${WORK}/hpccoutf.txt out)
 string(REGEX MATCHALL "calls: [1-9][0-9]* on the device .llvmpipe" devices "${err}")
 list(LENGTH devices count)

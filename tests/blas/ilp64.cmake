@@ -8,7 +8,7 @@ execute_process(COMMAND gfortran -O1 -fdefault-integer-8 -o ${WORK}/ilp64 ${SOUR
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} -E env VKGEMM_BLAS_ILP64=1 VKGEMM_BLAS=always VKGEMM_BLAS_TILE=16
   VKGEMM_BLAS_PANEL=8 VKGEMM_BLAS_CACHE=off VKGEMM_BLAS_LOG=calls VKGEMM_BLAS_CPU=${CPU} ${WITH} ${WORK}/ilp64
-  OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE failed TIMEOUT 120)
+  OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE failed)
 message("${out}${err}")
 foreach(call "sgemm NT 30x30x30" "dgemm TN 30x30x30" "dsyrk .*30x30x30" "dgesv 30x30x3")
   if(NOT err MATCHES "${call} on the device")

@@ -51,7 +51,7 @@ function(solve program number one)
   execute_process(COMMAND mpirun --oversubscribe --bind-to none -n 4
     env LD_PRELOAD=${LIBRARY} VKGEMM_BLAS=always VKGEMM_BLAS_MIN=8 VKGEMM_BLAS_DEVICE=rank VKGEMM_BLAS_LOG=summary
     VKGEMM_BLAS_CACHE=off LP_NUM_THREADS=1 ${WITH} ${PROGRAMS}/${program} INPUT_FILE ${WORK}/${program}.txt
-    OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE failed TIMEOUT 250)
+    OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE failed)
   string(REGEX MATCH "Solution is +([^\n]*)" solution "${out}")
   string(REGEX MATCHALL "[^ ]+" solution "${CMAKE_MATCH_1}")
   list(LENGTH solution found)

@@ -18,7 +18,7 @@ set(pytest -m pytest -q -rA --tb=short --noconftest -p no:cacheprovider -k ${cho
 # run(NAME COMMAND...): sets NAME to the tests that passed, and `report` and `log` to what was printed.
 function(run name)
   execute_process(COMMAND ${ARGN} ${PYTHON} ${pytest} WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE report
-    ERROR_VARIABLE log RESULT_VARIABLE failed TIMEOUT 600)
+    ERROR_VARIABLE log RESULT_VARIABLE failed)
   file(WRITE ${WORK}/${name}.txt "${report}${log}")
   string(REGEX MATCHALL "\nPASSED [^\n]+" passed "${report}")
   list(SORT passed)

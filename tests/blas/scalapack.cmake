@@ -15,7 +15,7 @@ set(ENV{OPENBLAS_NUM_THREADS} 1)
 execute_process(COMMAND mpirun --oversubscribe --bind-to none -n 4
   env LD_PRELOAD=${LIBRARY} VKGEMM_BLAS=always VKGEMM_BLAS_TILE=128 VKGEMM_BLAS_PBLAS=100 VKGEMM_BLAS_DEVICE=rank
   VKGEMM_BLAS_LOG=summary VKGEMM_BLAS_CACHE=off LP_NUM_THREADS=1 ${WITH} ${WORK}/psgemm 300 64
-  OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE failed TIMEOUT 250)
+  OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE failed)
 message("${out}${err}")
 string(REGEX MATCHALL ": 9 calls: 9 on the device .llvmpipe" devices "${err}")
 list(LENGTH devices count)
@@ -35,7 +35,7 @@ foreach(refuses "" ${WORK}/refuse.so)
   execute_process(COMMAND mpirun --oversubscribe --bind-to none
     -n 2 ${each} LD_PRELOAD=${LIBRARY} ${WITH} ${WORK}/psgemm 2100 100 1 :
     -n 1 ${each} "LD_PRELOAD=${refuses} ${LIBRARY}" ${WITH} ${WORK}/psgemm 2100 100 1
-    OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE failed TIMEOUT 250)
+    OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE failed)
   message("${out}${err}")
   string(REGEX MATCHALL ": 6 matrices of BLACS were read" read "${err}")
   list(LENGTH read count)
@@ -53,7 +53,7 @@ endforeach()
 
 execute_process(COMMAND mpirun --oversubscribe --bind-to none -n 4
   env LD_PRELOAD=${LIBRARY} VKGEMM_BLAS=always VKGEMM_BLAS_PBLAS=32768 ${WITH} ${WORK}/psgemm 32768
-  OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE failed TIMEOUT 60)
+  OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE failed)
 if(NOT failed OR NOT err MATCHES "2 GiB or more for 32768 columns" OR out MATCHES "psgemm 32768 on")
   message(FATAL_ERROR "a depth that PBLAS cannot compute: exit code ${failed}, ${out}${err}")
 endif()

@@ -18,7 +18,7 @@ foreach(test IN LISTS TESTS)
   execute_process(COMMAND mpirun --oversubscribe --bind-to none -n 4
     env LD_PRELOAD=${LIBRARY} VKGEMM_BLAS=always VKGEMM_BLAS_DEVICE=rank VKGEMM_BLAS_LOG=summary VKGEMM_BLAS_CACHE=off
     LP_NUM_THREADS=1 ${WITH} ${program}
-    WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE failed TIMEOUT 300)
+    WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE failed)
   file(WRITE ${WORK}/${test}.txt "${out}${err}")
   string(REGEX MATCHALL "check: P[A-Z0-9]+ +PASSED" passed "${out}")  # of PBLAS: a line for each
   list(LENGTH passed passed)

@@ -24,11 +24,11 @@ namespace {
 /// case. The golden blocks have every format.
 template <class Each>
 void for_each_mixed(size_t turn, const Each& each) {
-    std::set<std::string_view> families;
+    std::set<std::string> families;
     size_t rows = 0;
     for (const Kernel& kernel : vkgemm::plan::kernels()) {
         if (!kernel.module.is_mixed() || !is_chosen(kernel) || !fits(kernel)) continue;
-        const bool first = families.insert(kernel.module.family.name).second;
+        const bool first = families.insert(variant_of(kernel.module)).second;
         if (++rows % (is_quick() ? 8 : 2) != turn && !first && !everything()) continue;
         Tally tally(std::string(kernel.name), (first ? 12 : 96) * (is_quick() ? 8 : 1), rows,
                     Twist{small_tile(kernel), 0, true});  // by addresses and by descriptors in turn
@@ -36,7 +36,7 @@ void for_each_mixed(size_t turn, const Each& each) {
     }
 }
 
-bool is_gemv(const Kernel& kernel) { return kernel.module.family.name.starts_with("gemv_"); }
+bool is_gemv(const Kernel& kernel) { return kernel.module.family.name.starts_with("gemv"); }  // of mixed types
 
 /// Sizes that cross the edges of the tile, with K of whole blocks, and A and B k-contiguous.
 Case case_of_types(const Kernel& kernel, Type a, Type b, uint64_t blocks = 3) {

@@ -310,9 +310,9 @@ TEST_CASE("a batch whose matrices of B indices choose: every family of few rows,
         "1x33x256 batch=6 stride_a=0 layout=nt groups=selected", "1x40x512 layout=nt groups=selected",
         "3x40x512 batch=6 layout=nt groups=selected", "40x2x512 batch=6 layout=nt groups=selected",
         "5x40x264 batch=6 layout=nn groups=selected"};
-    std::map<std::string_view, size_t> tried, right;  // of each family some kernels, each with one problem
+    std::map<std::string, size_t> tried, right;  // of each family some kernels, each with one problem
     for_each_grouped([&](const Kernel& kernel, const std::string& types, const char* tile) {
-        const std::string_view family = kernel.module.family.name;
+        const std::string family = variant_of(kernel.module);
         if (!kernel.module.selects()) return;
         const std::string line = line_of(types, sizes[tried[family]++ % sizes.size()]);
         if (!plan::complete(plan::parse_problem(line)->problem)) return;  // blocks along the other side

@@ -21,7 +21,7 @@ using plan::Tile;
 /// Tiles that compile several times as fast as the rows' own, and still have more than one of what the family repeats
 /// (teams, subgroups, matrices). One of `step` cases is run.
 struct SmallTile {
-    std::string_view family;
+    std::string_view variant;
     const char* constants;
     size_t step;
 };
@@ -37,7 +37,7 @@ constexpr SmallTile small_tiles[] = {
     {"coopmat_resident", "WG=32,BM=32,BN=32,BK=32,WM=16,WN=16", 2},  // two subgroups abreast
 };
 
-std::string_view chosen;  // "": all families
+std::string_view chosen;  // a family or a variant; "": all families
 bool only_eight = false;  // only those of choose_subgroups_of_eight()
 size_t every_nth = 1;     // of what rows share
 size_t every_own = 1;     // of what is tested in every row
@@ -142,18 +142,18 @@ size_t step_of(const Row& row, bool first_of_family, bool first_of_module) {
 /// GPU may be larger than it.
 bool suits(const Kernel& k, const SmallTile& small) {
     const auto tile = plan::with_constants(k.tile, small.constants);
-    return k.module.family.name == small.family && tile &&
+    return variant_of(k.module) == small.variant && tile &&
            plan::broken_rules(k.module.family, *tile, k.module.element_bytes()).count == 0;
 }
 
 void walk_shared(bool with_helpers, const OnKernel& each) {
-    std::set<std::string_view> families, modules;
+    std::set<std::string> families, modules;
     const auto visit = [&](const Row& row, size_t step, const char* constants) {
         walk(row, each, step * every_nth, {constants, 0, true});
     };
     for (const Row& row : rows_that_fit(with_helpers)) {
-        const bool first_of_family = families.insert(row.family().name).second;
-        const bool first_of_module = modules.insert(row.module().name).second;
+        const bool first_of_family = families.insert(variant_of(row.module())).second;
+        const bool first_of_module = modules.insert(std::string(row.module().name)).second;
         bool has_small_tile = false;
         for (const SmallTile& small : small_tiles) {
             if (everything() || !suits(*row.product, small)) continue;
@@ -203,12 +203,13 @@ void choose_subgroups_of_eight() { only_eight = true; }
 bool is_chosen(const Kernel& kernel) {
     const plan::Family& f = kernel.module.family;
     if (only_eight && !f.uses_matrix_units && !f.packs_fragments && !f.name.starts_with("pack_")) return false;
-    return chosen.empty() || f.name == chosen;
+    const std::string variant = variant_of(kernel.module);
+    return chosen.empty() || f.name == chosen || variant == chosen || variant + "::plain" == chosen;
 }
 
 bool any_row_fits() {
     for (const Kernel& k : plan::kernels())  // convert.cpp tests them with the products that take what they convert
-        if (chosen == "convert" && k.module.is_product() && k.module.takes_converted() && fits(k)) return true;
+        if (chosen == "pack::convert" && k.module.is_product() && k.module.takes_converted() && fits(k)) return true;
     return !rows_that_fit(true).empty();
 }
 
@@ -216,7 +217,7 @@ void for_each_row(const OnKernel& each) {
     std::set<std::string> seen;
     for (const Row& row : rows_that_fit(true)) {
         Twist twist = in_turn(row);
-        const bool first = seen.insert(std::string(row.family().name) + " " + to_text(row.product->tile)).second;
+        const bool first = seen.insert(variant_of(row.module()) + " " + to_text(row.product->tile)).second;
         if (!first && !everything() && !row.helper && !row.family().uses_matrix_units)
             for (const SmallTile& small : small_tiles)
                 if (suits(*row.product, small)) twist.tile = small.constants;
@@ -229,7 +230,7 @@ void for_each_row(const OnKernel& each) {
 void for_each_tile(const OnKernel& each) {
     std::set<std::string> seen;
     for (const Row& row : rows_that_fit(false))
-        if (everything() || seen.insert(std::string(row.family().name) + " " + to_text(row.product->tile)).second)
+        if (everything() || seen.insert(variant_of(row.module()) + " " + to_text(row.product->tile)).second)
             walk(row, each, every_own, in_turn(row));
 }
 
@@ -251,7 +252,7 @@ Case widened(Case x) {
     plan::Problem& p = x.problem;
     const uint32_t to = grain_of(*kernel);
     const bool blocks = kernel->module.family.reads_pieces;
-    if (blocks || kernel->module.family.name == "gemv_mixed") {  // which take nothing else
+    if (blocks || is_called(kernel->module.family, "gemv::mixed")) {  // which take nothing else
         p.a.layout = rowMajor;
         p.b.layout = plan::columnMajor;
         p.k = roundUp(p.k, blocks ? 64 : 32);

@@ -4,6 +4,7 @@
 // a tile that compiles fast, and every row gets the cases that its own tile could break.
 #pragma once
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "kernels/run.h"
@@ -12,7 +13,7 @@ namespace vkgemm::test {
 
 class Tally;
 
-/// From here on only the rows of this family are walked. False: there is no such family.
+/// From here on only the rows of this family, or of this variant of one, are walked. False: there is no such family.
 bool choose_family(std::string_view name);
 
 /// From here on only rows of families that need matrix units, or subgroups of a certain size, and what packs for them.
@@ -20,6 +21,12 @@ void choose_subgroups_of_eight();
 
 /// From here on only every n-th case of those that rows share is run.
 void thin_out(size_t n);
+
+/// The family's name, and its variant's: "simt", "gemv_blocks::mxint8".
+inline std::string variant_of(const plan::Module& m) {
+    const std::string name(m.family.name);
+    return m.family.variant.empty() ? name : name + "::" + std::string(m.family.variant);
+}
 
 /// Whether A and B must begin, and have rows that begin, at multiples of 16 bytes.
 inline bool wants_alignment(const plan::Kernel& k) {

@@ -39,10 +39,10 @@ struct Draw {
 /// many rows they have.
 using Rows = std::vector<const Kernel*>;
 std::vector<std::vector<Rows>> rows_by_family() {
-    std::map<std::string_view, std::map<std::string_view, Rows>> found;
+    std::map<std::string, std::map<std::string_view, Rows>> found;
     for (const Kernel& k : vkgemm::plan::kernels()) {
         if (!k.module.is_product() || !is_chosen(k) || !fits(k)) continue;
-        Rows& rows = found[k.module.family.name][k.module.name];
+        Rows& rows = found[variant_of(k.module)][k.module.name];
         if (rows.empty() || k.tile.BM * k.tile.BN <= 1024) rows.push_back(&k);
     }
     std::vector<std::vector<Rows>> out;
@@ -319,7 +319,7 @@ void run_surface(uint64_t seed, int problems) {
     const int of_a_draw = std::clamp(problems / 60, 40, 300);
     Random random(seed);
     const auto all = rows_by_family();
-    std::set<std::string_view> families;
+    std::set<std::string> families;
     int done = 0, wrong = 0, varying = 0, packed = 0, aliased = 0, mixed = 0, levels = 0;
     for (int offered = 0; done < problems && offered < 4 * problems;) {
         const Kernel& k = *random.pick(random.pick(random.pick(all)));
@@ -334,7 +334,7 @@ void run_surface(uint64_t seed, int problems) {
             packed += x.problem.packedA || x.problem.packedB;
             mixed += k.module.is_mixed();
             levels += x.problem.outerBatch > 1;
-            families.insert(k.module.family.name);
+            families.insert(variant_of(k.module));
             if (const std::string why = run(x); !why.empty() && ++wrong <= 3) MESSAGE(to_text(x), "\n  ", why);
         }
     }

@@ -151,11 +151,7 @@ TEST_CASE("a run of any sizes has their arguments, keeps what its pipelines rely
                 const auto all = schedule.operands();  // what the pipelines read and write 16 bytes at a time
                 for (const Operand& x : {all[0], all[1], all[3]})
                     if (is_wide(x, 16) && !x.padded)
-                        CHECK_MESSAGE(is_wide(operands(own)[x.name == "A"   ? 0
-                                                            : x.name == "B" ? 1
-                                                                            : 3],
-                                              16),
-                                      std::string(x.name));
+                        CHECK_MESSAGE(is_wide(operands(own)[size_t(x.slot)], 16), std::string(x.name()));
             }
         }
     }
@@ -207,7 +203,8 @@ TEST_CASE(
                 for (const size_t i : {0u, 1u, 3u}) {
                     Operand tight = own[i];
                     tight.loose = tight.ragged = false;
-                    if (is_wide(planned[i], 16)) CHECK_MESSAGE(is_wide(tight, 16), line, " ", std::string(tight.name));
+                    if (is_wide(planned[i], 16))
+                        CHECK_MESSAGE(is_wide(tight, 16), line, " ", std::string(tight.name()));
                 }
             }
         }

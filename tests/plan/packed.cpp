@@ -72,16 +72,16 @@ TEST_CASE("packed: each of a key's ingredients changes it, one at a time") {
     const Kernel& plain = *find_kernel("pack_16_64x64");
     const DeviceCaps caps = h200();
     const Matrix from{f16, columnMajor, 64, 0}, to{f16, columnMajor, 64, 4096};
-    const Operand x{"B", &from, 64, 64};
+    const Operand x{VKGEMM_SLOT_B, &from, 64, 64};
     const auto key = [&](const Kernel& k, const Operand& operand, const Matrix& layout, uint64_t batch,
                          const DeviceCaps& dev) { return layout_key(k, operand, layout, batch, dev); };
     std::set<uint64_t> keys = {key(packer, x, to, 1, caps)};
     const auto changed = [&](const char* what, uint64_t other) {
         CHECK_MESSAGE(keys.insert(other).second, "the same key with another ", std::string(what));
     };
-    changed("operand", key(packer, {"A", &from, 64, 64}, to, 1, caps));
-    changed("row count", key(packer, {"B", &from, 65, 64}, to, 1, caps));
-    changed("column count", key(packer, {"B", &from, 64, 65}, to, 1, caps));
+    changed("operand", key(packer, {VKGEMM_SLOT_A, &from, 64, 64}, to, 1, caps));
+    changed("row count", key(packer, {VKGEMM_SLOT_B, &from, 65, 64}, to, 1, caps));
+    changed("column count", key(packer, {VKGEMM_SLOT_B, &from, 64, 65}, to, 1, caps));
     changed("batch", key(packer, x, to, 2, caps));
     for (const auto& [what, change] : std::initializer_list<std::pair<const char*, void (*)(Matrix&)>>{
              {"type", [](Matrix& m) { m.type = bf16; }},

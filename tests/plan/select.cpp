@@ -73,8 +73,8 @@ TEST_CASE("blocks are decoded once where a workspace allows it and rows are many
         CAPTURE(format);
         CHECK(family("f16*" + format + " 1x4096x14336") == "gemv_blocks");
         CHECK(family("f16*" + format + " 4x4096x14336") == "gemv_blocks");
-        CHECK(family("f16*" + format + " 16x4096x14336") == "coopmat_mixed");
-        CHECK(family("f16*" + format + " 64x4096x14336") == "coopmat_mixed");
+        CHECK(family("f16*" + format + " 16x4096x14336") == "coopmat");
+        CHECK(family("f16*" + format + " 64x4096x14336") == "coopmat");
         CHECK(family("f16*" + format + " 512x4096x14336") == "coopmat_packed");
     }
 }

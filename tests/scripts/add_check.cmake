@@ -6,5 +6,5 @@ function(add_check name)
   list(JOIN x_TOOLS "," tools)
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -DTOOLS=${tools}
     -P ${PROJECT_SOURCE_DIR}/tests/scripts/need.cmake -- ${x_COMMAND})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 900 SKIP_REGULAR_EXPRESSION "^skipped: ")
+  set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped: ")
 endfunction()

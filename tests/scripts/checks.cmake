@@ -26,9 +26,9 @@ function(add_preset_check preset)
   add_check(${preset} TOOLS ${x_TOOLS} COMMAND ${CMAKE_COMMAND} -DPRESET=${preset} -DSOURCE=${PROJECT_SOURCE_DIR}
     -DBUILD=${PROJECT_BINARY_DIR}/other/${preset} "-DTARGETS=${targets}" -DTHEN=${x_THEN} -DCTEST=${CMAKE_CTEST_COMMAND}
     -DCACHE=${VKGEMM_TESTS_CACHE} -DSPIRV=${PROJECT_BINARY_DIR}/vkgemm-${PROJECT_VERSION}-spirv -P ${scripts}/preset.cmake)
-  set_property(TEST ${preset} PROPERTY LABELS slow)
+  set_property(TEST ${preset} PROPERTY LABELS full)
   set_property(TEST ${preset} PROPERTY COST 100)  # they start first, because they wait for one another
-  set_tests_properties(${preset} PROPERTIES TIMEOUT 1500 RESOURCE_LOCK builds FIXTURES_REQUIRED spirv_archive)
+  set_tests_properties(${preset} PROPERTIES RESOURCE_LOCK builds FIXTURES_REQUIRED spirv_archive)
 endfunction()
 
 # Not in the builds that these tests make, which would make the same ones again.
@@ -50,12 +50,12 @@ if(TARGET spirv-archive AND NOT VKGEMM_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND
     AND EXISTS ${PROJECT_SOURCE_DIR}/.sdk/drivers/lavapipe.json)
   get_target_property(headers Vulkan::Headers INTERFACE_INCLUDE_DIRECTORIES)
   list(GET headers 0 headers)
-  add_check(weight TOOLS strip COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DLIBRARY=$<TARGET_FILE:vkgemm>
+  add_check(weight TOOLS strip COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR}
     -DHOST=$<TARGET_FILE:vkgemm_host> -DARCHIVE=${PROJECT_BINARY_DIR}/vkgemm-${PROJECT_VERSION}-spirv
     -DWORK=${CMAKE_CURRENT_BINARY_DIR}/weight
     -DHEADERS=${headers} -DC=${CMAKE_C_COMPILER} -DCXX=${CMAKE_CXX_COMPILER} -DSTRIP=strip -DGENERATOR=${CMAKE_GENERATOR}
     "-DWITH=${PROJECT_SOURCE_DIR}/tools/with\;lavapipe" -P ${scripts}/weight.cmake)
-  set_property(TEST weight PROPERTY LABELS slow)
+  set_property(TEST weight PROPERTY LABELS full)
   set_property(TEST weight PROPERTY COST 95)
   set_tests_properties(weight PROPERTIES RESOURCE_LOCK builds FIXTURES_REQUIRED spirv_archive)
 endif()
@@ -64,7 +64,7 @@ add_check(format TOOLS clang-format
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DTOOL=format -P ${scripts}/style.cmake)
 add_check(tidy TOOLS clang-tidy
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR} -DTOOL=tidy -P ${scripts}/style.cmake)
-set_property(TEST tidy PROPERTY LABELS slow)
+set_property(TEST tidy PROPERTY LABELS full)
 set_property(TEST tidy PROPERTY COST 60)
 
 # Messages of the last commits, and one that breaks the rules.
@@ -74,9 +74,12 @@ add_check(commits.wrong TOOLS bash COMMAND ${PROJECT_SOURCE_DIR}/tools/commit-ch
 set_tests_properties(commits.wrong PROPERTIES SKIP_REGULAR_EXPRESSION ""
   PASS_REGULAR_EXPRESSION "^skipped: |77 columns.*not 'area: Imp.*full stop.*an empty line")
 
+if(CMAKE_HOST_SYSTEM_NAME STREQUAL Linux)  # tools/bench is a shell script
+  add_test(NAME tool.typos COMMAND ${scripts}/typos.sh ${CMAKE_CURRENT_BINARY_DIR}/typos)
+endif()
+
 # Packages: the files agree with one another, and the workflows are well-formed (with whatever linter is there).
 add_check(packaging COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
   -DNODE_MODULES=${PROJECT_BINARY_DIR}/lint/node_modules -P ${scripts}/packaging.cmake)
 # `tools/test --packages` runs this configuration of ctest; it takes minutes.
 add_test(NAME packages COMMAND ${PROJECT_SOURCE_DIR}/tools/packages CONFIGURATIONS Packages)
-set_tests_properties(packages PROPERTIES TIMEOUT 3600 LABELS slow)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A program that links vkgemm, for weight.cmake. It checks that the library has the kernels that the first argument
- * names and no others: all of them, those that multiply f32 and their helpers, without machine code and cpu_packed, or
- * those of the family tiled and their helpers. With the second argument "count" it prints how many of these the library
- * has. */
+ * names and no others: all of them; those that multiply f32 and their helpers, without machine code, cpu_packed, vec4
+ * and block; or those of the family tiled and their helpers. With the second argument "count" it prints how many of
+ * these the library has. */
 #include <stdio.h>
 #include <string.h>
 #include <vkgemm/vkgemm.h>
@@ -23,8 +23,13 @@ static int is_native(const char* name) {
     return strncmp(name, "wgmma_", 6) == 0 || strncmp(name, "pack_parts_", 11) == 0;
 }
 
+/* A library without the program vkgemm has these only if VKGEMM_FAMILIES names them. */
+static int is_on_request(const char* family) {
+    return strcmp(family, "cpu_packed") == 0 || strcmp(family, "vec4") == 0 || strcmp(family, "block") == 0;
+}
+
 static int wanted(const VkgemmKernelInfo* k, const char* which) {
-    if (strcmp(which, "f32") == 0 && (is_native(k->name) || strcmp(k->family, "cpu_packed") == 0)) return 0;
+    if (strcmp(which, "f32") == 0 && (is_native(k->name) || is_on_request(k->family))) return 0;
     if (strcmp(which, "f32") == 0) return k->helper ? is_helper_of_f32(k->name) : k->a == VKGEMM_TYPE_F32;
     if (strcmp(which, "tiled") == 0)
         return k->helper ? is_helper_of_tiled(k->name, k->family) : strcmp(k->family, "tiled") == 0;

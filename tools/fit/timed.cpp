@@ -8,6 +8,7 @@
 #include <set>
 
 #include "plan/base/concat.h"
+#include "plan/choice/unfit.h"
 #include "plan/problem/problem_text.h"
 
 namespace vkgemm::fit {

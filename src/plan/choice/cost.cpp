@@ -77,7 +77,7 @@ double reducing_cost(const Kernel& reducer, const DeviceCaps& dev, const Problem
     return second_pass + partial_loads(bytes, units) + rounds * loads * load_latency;
 }
 
-bool is_k_contiguous(const Operand& x) { return x.matrix->layout == (x.name == "A" ? rowMajor : columnMajor); }
+bool is_k_contiguous(const Operand& x) { return x.matrix->layout == (x.is_a() ? rowMajor : columnMajor); }
 
 bool prefers_transposed(const GpuCost& gpu_cost, const Operand& x) {
     return is_k_contiguous(x)
@@ -97,7 +97,7 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
       block(rows * cols),
       depth(std::max<double>(t.BK, 1)) {
     for (const FamilyWeights& fitted : dev.fitted)
-        if (fitted.family == family->name) weights = fitted.weights;
+        if (is_called(*family, fitted.family)) weights = fitted.weights;
     if (on_cpu) return;
     const GpuCost& gpu_cost = family->gpu_cost;
     const double loads_per_mac = t.TM && t.TN ? 1.0 / t.TM + 1.0 / t.TN : 0;

@@ -147,8 +147,8 @@ uint32_t types_key(const Module& m) { return types_key(m.a, m.b, m.accumulate, m
 
 }  // namespace
 
-std::optional<Status> unfit_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
-    return Judge{dev, Wording::in_words}.unfit(k, tile);
+std::optional<Status> unfit_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev, Wording wording) {
+    return Judge{dev, wording}.unfit(k, tile);
 }
 
 std::optional<Status> why_not_native(const DeviceCaps& dev) {
@@ -157,7 +157,7 @@ std::optional<Status> why_not_native(const DeviceCaps& dev) {
 }
 
 bool fits_device(const Kernel& k, const Tile& tile, const DeviceCaps& dev) {
-    return !Judge{dev, Wording::code_alone}.unfit(k, tile);
+    return !unfit_device(k, tile, dev, Wording::code_alone);
 }
 
 DeviceKernels::DeviceKernels(const DeviceCaps& caps) : caps_(&caps) {

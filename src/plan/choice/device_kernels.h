@@ -9,7 +9,7 @@
 namespace vkgemm::plan {
 
 /// The reason why `kernel` with `tile` cannot run on this device, whatever the problem.
-std::optional<Status> unfit_device(const Kernel&, const Tile&, const DeviceCaps&);
+std::optional<Status> unfit_device(const Kernel&, const Tile&, const DeviceCaps&, Wording = Wording::in_words);
 /// Whether there is none. Takes far less time, because nothing is put into words.
 bool fits_device(const Kernel&, const Tile&, const DeviceCaps&);
 

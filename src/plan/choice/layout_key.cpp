@@ -28,7 +28,7 @@ class Hash {
 uint64_t layout_key(const Kernel& packer, const Operand& x, const Matrix& to, uint64_t batch, const DeviceCaps& dev) {
     Hash hash;
     hash.add(version);
-    hash.add(x.name);
+    hash.add(x.name());
     hash.add(packer.module.name);
     const Tile& t = packer.tile;
     for (const uint64_t value : {uint64_t{t.MM}, uint64_t{t.MN}, uint64_t{t.MK}, uint64_t{t.SG}, x.rows, x.cols, batch,

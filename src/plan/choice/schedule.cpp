@@ -34,7 +34,7 @@ bool same_matrices(const Tile& a, const Tile& b) {
 }
 
 // The type that the kernel multiplies an operand in.
-Type factor_type(const Kernel& k, const Operand& x) { return k.module.factor_type(x.name == "B", x.matrix->type); }
+Type factor_type(const Kernel& k, const Operand& x) { return k.module.factor_type(x.is_b(), x.matrix->type); }
 
 // What brings an operand of this type into the shape that the product wants; null: there is none.
 const Kernel* find_packer(const Kernel& product, const Tile& t, const DeviceKernels& device, const Operand& x) {
@@ -180,7 +180,7 @@ Matrix packed(const Operand& x, Type type, bool transposes) {
 Matrix coopmat_packed(const Operand& x, const Family& family, const Tile& t) {
     Matrix out = *x.matrix;
     const uint32_t step = family.operand_split.count > 1 || !t.MK ? t.BK : 2 * t.MK;
-    const bool is_a = x.name.front() == 'A';
+    const bool is_a = x.is_a();
     out.layout = is_a ? rowMajor : columnMajor;
     out.ld = round_up(is_a ? x.cols : x.rows, step);
     out.batchStride = x.matrix->batchStride ? round_up(is_a ? x.rows : x.cols, PACKED_ROW_BLOCK) * out.ld : 0;
@@ -220,10 +220,11 @@ std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix,
                            const Kernel& k, const Tile& t, const Search& search) {
     const Kernel* const packer = find_packer(k, t, search.device, x);
     if (!packer)
-        return search.refusal(VKGEMM_ERROR_UNSUPPORTED, {"no kernel packs ", x.name, " on the device; PACK must be 1"});
+        return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
+                              {"no kernel packs ", x.name(), " on the device; PACK must be 1"});
     const uint64_t rows = place(schedule, packing, matrix, x, ahead != VKGEMM_PACKED_NONE, k, t);
     if (matrix.ld != 0 && rows > max_span / matrix.ld)  // 0: an empty sum
-        return search.refusal(VKGEMM_ERROR_LIMIT, {x.name, " would take more than ", max_span,
+        return search.refusal(VKGEMM_ERROR_LIMIT, {x.name(), " would take more than ", max_span,
                                                    " elements of workspace once packed; PACK must leave it out"});
     packing.kernel = packer;
     if (ahead != VKGEMM_PACKED_NONE) {
@@ -232,11 +233,11 @@ std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix,
         if (ahead == VKGEMM_PACKED_ANY || ahead == packing.key) return std::nullopt;
         if (search.wording == Wording::code_alone) return Refusal{VKGEMM_ERROR_UNSUPPORTED, ""};
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       concat({x.name, " is packed for another layout: its key is ", key_text(ahead),
+                       concat({x.name(), " is packed for another layout: its key is ", key_text(ahead),
                                ", and this kernel reads ", key_text(packing.key),
-                               "; pack it by a plan that is made with packed", x.name, " = VKGEMM_PACKED_ANY"})};
+                               "; pack it by a plan that is made with packed", x.name(), " = VKGEMM_PACKED_ANY"})};
     }
-    const auto [rows_of_k, depth] = x.name == "A" ? std::pair(x.rows, x.cols) : std::pair(x.cols, x.rows);
+    const auto [rows_of_k, depth] = x.is_a() ? std::pair(x.rows, x.cols) : std::pair(x.cols, x.rows);
     const uint64_t tiles = div_up(rows_of_k, packer->tile.BM) * div_up(depth, packer->tile.BN) *
                            (x.matrix->batchStride ? schedule.problem.batch : 1);
     const uint64_t groups = k.module.family.operand_split.scaled ? div_up(rows, packer->tile.BM) : UINT64_MAX;
@@ -265,7 +266,7 @@ Refusal too_short_pitch(const std::array<Operand, 4>& all, const Search& search)
                               {rule, "operandAlignment is ", search.request.operand_alignment, ", and must be 16"});
     const bool row = type.bytes_of(x.matrix->ld) % 16 != 0;
     return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
-                          {rule, "the ", (row ? "leading dimension" : "batch stride"), " of ", x.name, " is ",
+                          {rule, "the ", (row ? "leading dimension" : "batch stride"), " of ", x.name(), " is ",
                            (row ? x.matrix->ld : x.matrix->batchStride), " elements of ", type.bytes,
                            " bytes; a workspace allows a packed copy"});
 }
@@ -276,11 +277,10 @@ std::optional<Refusal> wrong_layout(const std::array<Operand, 4>& all, const Til
         if (is_k_contiguous(x)) continue;
         const uint32_t bytes = info(x.matrix->type).bytes;
         if (bytes == 1 || x.matrix->type == f64)
-            return search.refusal(
-                VKGEMM_ERROR_UNSUPPORTED,
-                {"multiplies elements of one byte or eight whose neighbours differ in k; ", x.name, " is ",
-                 (x.name == "A" ? "column" : "row"), "-major; a workspace allows a packed copy"});
-        if (const uint32_t line = 128 / bytes; x.name == "B" && t.BN % line)
+            return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
+                                  {"multiplies elements of one byte or eight whose neighbours differ in k; ", x.name(),
+                                   " is ", (x.is_a() ? "column" : "row"), "-major; a workspace allows a packed copy"});
+        if (const uint32_t line = 128 / bytes; x.is_b() && t.BN % line)
             return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
                                   {"loads a row-major B in boxes of ", line, " columns, and the tile has ", t.BN,
                                    "; B must be column-major"});

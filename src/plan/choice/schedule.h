@@ -1,31 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The schedules on which a kernel can run a problem: K is split into slices or not, operands are packed first or not.
 #pragma once
-#include <string>
-
-#include "plan/choice/cost.h"
 #include "plan/choice/device_kernels.h"
-#include "plan/choice/tuned.h"
+#include "plan/choice/request.h"
 
 namespace vkgemm::plan {
-
-/// What the caller adds to the problem.
-struct Request {
-    std::string kernel;                // "": any
-    std::string preferred_kernel;      // of the environment: taken where it serves, if `kernel` is ""
-    std::string tile;                  // constants to replace, "BM=128"; "": the row's own
-    bool addresses = false;            // operands are device addresses
-    uint32_t operand_alignment = 16;   // bytes; a promise about every matrix operand
-    uint64_t workspace_limit = 0;      // bytes that the caller is ready to bring; slices and packed operands want some
-    const TunedRows* tuned = nullptr;  // may be null; not followed where a kernel or tile is asked for
-    double dispatch_seconds = 0;       // that a dispatch may take; 0: any time
-    double run_seconds = 0;            // that the problem takes; 0: it is estimated from its cost
-    /// Kernels in machine code may be chosen, where the device has them; or why not.
-    enum class Native : uint8_t { allowed, excluded } native = Native::allowed;
-    bool packs = true;               // a first pass may pack operands
-    bool corrected = true;           // costs take the terms of tiles into account (choice/tile_terms.h)
-    const Problem* least = nullptr;  // smaller sizes that the kernel must serve too; null: none. Normalised
-};
 
 /// An operand that a first pass copies to the workspace, or that was packed before the run.
 struct Packing {

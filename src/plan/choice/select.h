@@ -3,28 +3,10 @@
 #pragma once
 #include <vector>
 
+#include "plan/choice/binding.h"
 #include "plan/choice/schedule.h"
 
 namespace vkgemm::plan {
-
-/// How operands reach the shader.
-enum class Binding : uint8_t { descriptors, addresses };
-
-/// Addresses if the caller asked for them, if the device cannot push descriptors, or if it is a CPU that has addresses;
-/// otherwise descriptors. Refused if the device offers neither.
-Result<Binding> choose_binding(const DeviceCaps&, const Request&);
-/// The same for this problem. Addresses if its scalars are in memory, or if a native kernel may compute it: neither is
-/// reached by descriptors.
-Result<Binding> choose_binding(const DeviceCaps&, const Problem&, const Request&);
-
-/// Whether an operand of the normalised problem is larger than 32-bit indices, or one descriptor, reach.
-bool beyond_reach(const Problem&, const Operand&, const DeviceCaps&, Binding);
-
-/// Sizes beyond what 32-bit indices and one descriptor reach.
-std::optional<Status> too_large(const DeviceCaps&, const Problem& normalised, Binding);
-
-/// The reason why `kernel` with `tile` cannot run the normalised problem on this device, if there is one.
-std::optional<Status> unfit(const Kernel&, const Tile&, const DeviceCaps&, const Problem&, Binding);
 
 /// A kernel that could be chosen: the reason against it, or its cost.
 struct Candidate {

@@ -116,7 +116,8 @@ const FactWeights& fact_weights() {
 
 const TileTerms* find_tile_terms(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
     const ElementBytes bytes = k.module.element_bytes();
-    if (!is_fitted(dev) || bytes.accumulator == 8 || k.module.is_native()) return nullptr;
+    if (!is_fitted(dev) || bytes.accumulator == 8 || k.module.is_native() || !k.module.family.variant.empty())
+        return nullptr;
     const uint32_t family = number_of(k.module.family.name);
     for (const RowOfTerms& x : rows_of_terms)
         if (x.rows == t.BM && x.cols == t.BN && x.depth == t.BK && x.family == family && x.bytes == bytes.a &&

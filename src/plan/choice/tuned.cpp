@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "plan/base/concat.h"
-#include "plan/choice/select.h"
+#include "plan/choice/unfit.h"
 #include "plan/problem/problem_text.h"
 #include "vkgemm/text.hpp"
 
@@ -125,7 +125,7 @@ string why_not_fitted(const TunedRow& row) {
     if (row.model != cost_model_version)
         return concat({"it was fitted to version ", row.model, " of the cost model, and this is version ",
                        cost_model_version, "; fit again with 'vkgemm tune --random'"});
-    const auto has_name = [&](const Kernel& k) { return k.module.family.name == row.kernel; };
+    const auto has_name = [&](const Kernel& k) { return is_called(k.module.family, row.kernel); };
     return std::ranges::any_of(kernels(), has_name) ? "" : concat({"there is no family '", row.kernel, "'"});
 }
 

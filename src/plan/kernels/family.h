@@ -134,8 +134,11 @@ struct KContiguous {
     bool a, b;
 };
 
+/// What C++ knows of a family's kernels. A family whose kernels differ in that has several variants, each a Family of the
+/// same name; the rows call them NAME::VARIANT, and the first one NAME::plain.
 struct Family {
     std::string_view name;
+    std::string_view variant{};              // "": the plain one, or the only one
     Constants reads;                         // the tile constants that it reads; every other must be 0
     void (*rules)(const Tile&, TileRules&);  // without which no pipeline can be specialised
     void (*copy_rules)(const Tile&, const ElementBytes&, TileRules&) = no_rules;  // those that depend on the types
@@ -166,6 +169,14 @@ struct Family {
     double cpu_weight;          // time of a multiply-add on a CPU driver, relative to the family vec4
     double cpu_extra_rows = 0;  // the overhead of a step of K there, in rows of the tile
 };
+
+/// Whether `text` names this variant: "simt", "gemv_blocks::mxint8".
+constexpr bool is_called(const Family& family, std::string_view text) {
+    if (!text.starts_with(family.name)) return false;
+    text.remove_prefix(family.name.size());
+    if (family.variant.empty()) return text.empty();
+    return text.starts_with("::") && text.substr(2) == family.variant;
+}
 
 /// Does the kernel load its matrices straight from memory?
 constexpr bool is_straight(const Family& family, const Tile& tile) { return family.takes_straight && tile.STAGES == 0; }

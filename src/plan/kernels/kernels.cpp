@@ -46,11 +46,20 @@ constexpr Serves serves_of(Role role, std::string_view column) {
     return column == "groups" ? Serves::groups : column == "selection" ? Serves::selection : Serves::one;
 }
 
+// Whether a row's column says what its Family does: the build goes by the one, and the library by the other.
+constexpr bool is_column_of(const Family& family, std::string_view column) {
+    constexpr std::string_view plain = "::plain";
+    if (column.ends_with(plain)) column.remove_suffix(plain.size());
+    return is_called(family, column);
+}
+
 #define MODULE(name, fam, role, a, b, d, acc, env, build, serves)                                           \
+    static_assert(is_column_of(family::fam, #fam));                                                         \
     constexpr Module name = {#name, family::fam, Role::role,  a,           b,                               \
                              d,     acc,         spirv::name, Code::spirv, serves_of(Role::role, #serves)}; \
     constexpr FeatureSet name##_needs = needs_of(family::fam, a, b, d, acc);
 #define NATIVE(name, fam, role, a, b, d, acc, arch, source, serves)                                         \
+    static_assert(is_column_of(family::fam, #fam));                                                         \
     constexpr Module name = {#name, family::fam, Role::role, a, b, d, acc, native::code::name, Code::arch}; \
     constexpr FeatureSet name##_needs = native_needs;
 #define KERNEL(module, tile, ...)                                                                    \

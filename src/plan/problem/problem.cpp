@@ -18,7 +18,7 @@ Refusal broken(std::string why) { return {VKGEMM_ERROR_INVALID_PROBLEM, std::mov
 
 // An operand with the matrices that it has on both levels of the batch.
 struct Batched {
-    std::string_view name;
+    VkgemmSlot slot;
     Matrix& matrix;
     uint64_t rows, cols, batch, outer;
     uint64_t& outer_stride;
@@ -28,7 +28,7 @@ struct Batched {
 std::string complete_matrix(const Batched& b) {
     Matrix& x = b.matrix;
     const auto [outer, inner] = stored(x, b.rows, b.cols);
-    const std::string who(b.name);
+    const std::string_view who = slot_name(b.slot);
     if (x.ld == 0) x.ld = inner ? inner : 1;
     if (x.ld < inner)
         return concat({"ld", who, " is ", x.ld, ", but a ", (x.layout == rowMajor ? "row" : "column"), " of ", who,
@@ -48,7 +48,13 @@ std::string complete_matrix(const Batched& b) {
         if (!one || !all) return too_long();
         b.outer_stride = std::max(*one, *all);
     }
-    const Operand whole = {b.name, &x, b.rows, b.cols, false, false, false, b.batch, b.outer, b.outer_stride};
+    const Operand whole = {.slot = b.slot,
+                           .matrix = &x,
+                           .rows = b.rows,
+                           .cols = b.cols,
+                           .batch = b.batch,
+                           .outer = b.outer,
+                           .outer_stride = b.outer_stride};
     return span_elements(whole) ? "" : too_long();
 }
 
@@ -275,12 +281,31 @@ std::string complete_levels(Problem& p) {
         return why;
     uint64_t of_b = matrices(p.batch, p.ratioB);
     if (p.grouping == VKGEMM_GROUPING_SELECTED) of_b = std::max<uint64_t>(of_b, 2);  // one product chooses from several
-    const Batched all[] = {
-        {"a", p.a, p.m, p.k, matrices(p.batch, p.ratioA), matrices(p.outerBatch, p.outerRatioA), p.outerStrideA},
-        {"b", p.b, p.k, p.n, of_b, matrices(p.outerBatch, p.outerRatioB), p.outerStrideB},
-        {"d", p.d, p.m, p.n, p.batch, p.outerBatch, p.outerStrideD},
-        {"c", p.c, p.m, p.n, p.batch, p.outerBatch, p.outerStrideC}};
-    for (const Batched& x : all)
+    const Batched a = {.slot = VKGEMM_SLOT_A,
+                       .matrix = p.a,
+                       .rows = p.m,
+                       .cols = p.k,
+                       .batch = matrices(p.batch, p.ratioA),
+                       .outer = matrices(p.outerBatch, p.outerRatioA),
+                       .outer_stride = p.outerStrideA};
+    const Batched b = {.slot = VKGEMM_SLOT_B,
+                       .matrix = p.b,
+                       .rows = p.k,
+                       .cols = p.n,
+                       .batch = of_b,
+                       .outer = matrices(p.outerBatch, p.outerRatioB),
+                       .outer_stride = p.outerStrideB};
+    const auto like_d = [&](VkgemmSlot slot, Matrix& x, uint64_t& outer_stride) {
+        return Batched{.slot = slot,
+                       .matrix = x,
+                       .rows = p.m,
+                       .cols = p.n,
+                       .batch = p.batch,
+                       .outer = p.outerBatch,
+                       .outer_stride = outer_stride};
+    };
+    for (const Batched& x :
+         {a, b, like_d(VKGEMM_SLOT_D, p.d, p.outerStrideD), like_d(VKGEMM_SLOT_C, p.c, p.outerStrideC)})
         if (std::string why = complete_matrix(x); !why.empty()) return why;
     return "";
 }

@@ -84,7 +84,7 @@ bool are_wide(const Problem& normalised);
 
 /// The four matrices with their shapes, in the order A, B, C, D.
 struct Operand {
-    std::string_view name;
+    VkgemmSlot slot;  // VKGEMM_SLOT_A to VKGEMM_SLOT_D
     const Matrix* matrix;
     uint64_t rows, cols;
     bool ragged = false;            // the length of a row varies: a run may have any up to this one (Problem::upTo)
@@ -92,7 +92,12 @@ struct Operand {
     bool padded = false;            // in the workspace, where zeros follow each row up to a multiple of 16 bytes
     uint64_t batch = 1, outer = 1;  // matrices of the two levels, of a completed problem
     uint64_t outer_stride = 0;      // normalised: that all steps between repetitions are multiples of
+
+    bool is_a() const { return slot == VKGEMM_SLOT_A; }
+    bool is_b() const { return slot == VKGEMM_SLOT_B; }
+    std::string_view name() const { return std::string_view("ABCD").substr(size_t(slot), 1); }
 };
+std::string_view slot_name(VkgemmSlot);  // "a", ..., "workspace"
 std::array<Operand, 4> operands(const Problem&);
 uint64_t rows_of_a(const Problem& completed);  // m, but fewer if indices share them
 

@@ -44,18 +44,47 @@ bool are_wide(const Problem& p) {
 uint64_t rows_of_a(const Problem& p) { return p.indicesPerRow ? div_up(p.m, p.indicesPerRow) : p.m; }
 
 std::array<Operand, 4> operands(const Problem& p) {
-    using namespace std::string_view_literals;  // whose lengths are known when this is compiled
     constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N, k = VKGEMM_UP_TO_K;
     const auto ragged = [&](const Matrix& x, uint32_t rows, uint32_t cols) {
         return (p.upTo & (x.layout == rowMajor ? cols : rows)) != 0;
     };
     const bool loose = (p.upTo & VKGEMM_UP_TO_STRIDES) != 0;
-    const uint64_t of_a = p.batch / p.ratioA, outer_of_a = p.outerBatch / p.outerRatioA;
-    const uint64_t of_b = p.batch / p.ratioB, outer_of_b = p.outerBatch / p.outerRatioB;
-    return {Operand{"A"sv, &p.a, rows_of_a(p), p.k, ragged(p.a, m, k), loose, false, of_a, outer_of_a, p.outerStrideA},
-            {"B"sv, &p.b, p.k, p.n, ragged(p.b, k, n), loose, false, of_b, outer_of_b, p.outerStrideB},
-            {"C"sv, &p.c, p.m, p.n, ragged(p.c, m, n), loose, false, p.batch, p.outerBatch, p.outerStrideC},
-            {"D"sv, &p.d, p.m, p.n, ragged(p.d, m, n), loose, false, p.batch, p.outerBatch, p.outerStrideD}};
+    const Operand a = {.slot = VKGEMM_SLOT_A,
+                       .matrix = &p.a,
+                       .rows = rows_of_a(p),
+                       .cols = p.k,
+                       .ragged = ragged(p.a, m, k),
+                       .loose = loose,
+                       .batch = p.batch / p.ratioA,
+                       .outer = p.outerBatch / p.outerRatioA,
+                       .outer_stride = p.outerStrideA};
+    const Operand b = {.slot = VKGEMM_SLOT_B,
+                       .matrix = &p.b,
+                       .rows = p.k,
+                       .cols = p.n,
+                       .ragged = ragged(p.b, k, n),
+                       .loose = loose,
+                       .batch = p.batch / p.ratioB,
+                       .outer = p.outerBatch / p.outerRatioB,
+                       .outer_stride = p.outerStrideB};
+    const auto like_d = [&](VkgemmSlot slot, const Matrix& x, uint64_t outer_stride) {
+        return Operand{.slot = slot,
+                       .matrix = &x,
+                       .rows = p.m,
+                       .cols = p.n,
+                       .ragged = ragged(x, m, n),
+                       .loose = loose,
+                       .batch = p.batch,
+                       .outer = p.outerBatch,
+                       .outer_stride = outer_stride};
+    };
+    return {a, b, like_d(VKGEMM_SLOT_C, p.c, p.outerStrideC), like_d(VKGEMM_SLOT_D, p.d, p.outerStrideD)};
+}
+
+std::string_view slot_name(VkgemmSlot s) {
+    constexpr std::string_view names[] = {"a",        "b",         "c",      "d",       "bias",   "scale",
+                                          "residual", "workspace", "groups", "indices", "scalars"};
+    return names[size_t(s)];
 }
 
 uint32_t wide_bytes(Type type) { return info(type).is_plain() ? std::max(16u, 4 * info(type).bytes) : 16; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/base/concat.h"
+#include "plan/choice/reach.h"
 
 namespace vkgemm::plan {
 namespace {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "plan/base/rounding.h"
+#include "plan/choice/reach.h"
 
 namespace vkgemm::plan {
 namespace {

@@ -169,7 +169,7 @@ Step packing_step(const Packing& packing, const Operand& from, const Matrix& to,
     const bool packs_fragments = packing.kernel->module.family.packs_fragments;
     if (!converts(packing)) {
         s.constants.TRANS_A = packs_fragments ? from.matrix->layout != to.layout : from.matrix->layout == columnMajor;
-        s.constants.TRANS_B = packs_fragments ? from.name == "B" : to.layout == columnMajor;
+        s.constants.TRANS_B = packs_fragments ? from.is_b() : to.layout == columnMajor;
     }
     s.constants.ALIGNED = is_wide(from, request.operand_alignment) ? WIDE_A : 0;
     if (packing.kernel->module.is_mixed()) {
@@ -192,7 +192,7 @@ void size_packing(Step& s, const Packing& packing, const Operand& from, const Ma
     const auto u = [](uint64_t x) { return static_cast<uint32_t>(x); };
     const Family& f = packing.kernel->module.family;
     const bool along_columns =
-        f.packs_fragments ? from.name == "B" : converts(packing) && from.matrix->layout == columnMajor;
+        f.packs_fragments ? from.is_b() : converts(packing) && from.matrix->layout == columnMajor;
     abi::GemmArgs& g = s.args;
     g = {};
     g.m = u(along_columns ? from.cols : from.rows), g.n = g.k = g.k_chunk = u(along_columns ? from.rows : from.cols);
@@ -295,12 +295,6 @@ Step as_compiled(Step native) {
     const ProblemConstants& all = native.constants;
     native.constants = {.TRANS_A = all.TRANS_A, .TRANS_B = all.TRANS_B};
     return native;
-}
-
-std::string_view slot_name(VkgemmSlot s) {
-    constexpr std::string_view names[] = {"a",        "b",         "c",      "d",       "bias",   "scale",
-                                          "residual", "workspace", "groups", "indices", "scalars"};
-    return names[size_t(s)];
 }
 
 std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem& p, uint32_t operand_alignment) {

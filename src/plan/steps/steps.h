@@ -8,8 +8,6 @@
 
 namespace vkgemm::plan {
 
-std::string_view slot_name(VkgemmSlot);  // "a", ..., "workspace"
-
 /// The specialization constants that the problem sets.
 struct ProblemConstants {
 #define X(id, name, meaning) uint32_t name = 0;

@@ -45,10 +45,10 @@ Status add_own(const std::string& name, std::vector<Job>& jobs) {
         if (!named) return named.status();
         all = *named;
     }
-    std::set<std::string> seen;  // modules: a family and its types
+    std::set<std::string> seen;  // modules: a variant and its types
     for (const Kernel* k : all) {
         const std::vector<std::string> lines = edge_problems(*k);
-        const bool first = seen.insert(k->family() + " " + types_of(*k)).second;
+        const bool first = seen.insert(k->variant() + " " + types_of(*k)).second;
         for (size_t i = 0; i < lines.size(); ++i) {
             const bool worth = i == 1 || (first && i == 2);  // ragged; batches of transposed matrices
             if (auto c = parse_case(lines[i]))

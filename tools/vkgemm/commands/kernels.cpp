@@ -47,6 +47,7 @@ int run(const Session& session, const Options& options) {
         if (!s && !k.helper) table.note(s.text.starts_with(name) ? s.text.substr(name.size()) : s.text);
         all["kernels"].push_back({{"name", k.name},
                                   {"family", k.family},
+                                  {"variant", k.variant},
                                   {"types", types},
                                   {"tile", k.tile},
                                   {"needs", needs},

@@ -145,7 +145,7 @@ FitProblem fit_problem(const Regret& regret) {
     FitProblem out;
     for (const TimedCandidate& t : regret.tried)
         if (const Kernel* const k = find_kernel(t.candidate.kernel); k && t.seconds > 0 && t.candidate.cost > 0)
-            out.push_back({k->family(), t.candidate.parts, t.seconds});
+            out.push_back({k->variant(), t.candidate.parts, t.seconds});
     return out;
 }
 

@@ -97,9 +97,10 @@ Result<std::vector<const Kernel*>> find_kernels(const std::string& name, const C
     bool helper = false, family = false;
     for (const Kernel& k : all_kernels()) {
         also.push_back(k.family());
-        if (k.name() != name && k.family() != name) continue;
+        const bool of_family = k.family() == name || k.variant() == name;
+        if (k.name() != name && !of_family) continue;
         helper = !k.is_product();
-        family = family || k.family() == name;
+        family = family || of_family;
         if (k.name() == name || !c || has_types(k, resolve(c->problem))) all.push_back(&k);
     }
     if (helper) return usage("'" + name + "' only works together with another kernel; it cannot be named");

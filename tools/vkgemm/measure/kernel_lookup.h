@@ -20,6 +20,9 @@ struct Kernel {
 
     std::string name() const { return info.name; }
     std::string family() const { return info.family; }
+    std::string variant() const {  // "simt", "gemv_blocks::mxint8"
+        return *info.variant ? family() + "::" + info.variant : family();
+    }
     bool is_mixed() const { return info.a == VKGEMM_TYPE_DEFAULT; }  // takes any types that differ, and block formats
     bool is_product() const { return traits.role == VKGEMM_KERNEL_PRODUCT; }
 };
@@ -38,7 +41,7 @@ std::string unknown_kernel(const std::string& name, std::vector<std::string> oth
 std::string types_of(const Kernel& k);
 bool has_types(const Kernel& k, const Resolved& r);
 
-/// The kernels that a name means: one kernel, or all of a family. With `c`, of a family only those that have its types.
+/// The kernels that a name means: one kernel, or all of a family or of one of its variants. With `c`, of a family only those that have its types.
 /// Refused if it names no product or none is left; `also` are the other words that the caller takes.
 Result<std::vector<const Kernel*>> find_kernels(const std::string& name, const Case* c,
                                                 std::vector<std::string> also = {});

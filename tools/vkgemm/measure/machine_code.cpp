@@ -11,8 +11,8 @@ namespace {
 
 /// The functions of its module, which is unpacked once: that takes up to half a second.
 Result<std::vector<CubinFunction>> functions_of(const Kernel& kernel) {
-    static std::map<std::string, Result<std::vector<CubinFunction>>> known;  // by family and types
-    const std::string module = kernel.family() + " " + types_of(kernel);
+    static std::map<std::string, Result<std::vector<CubinFunction>>> known;  // by variant and types
+    const std::string module = kernel.variant() + " " + types_of(kernel);
     const auto found = known.find(module);
     if (found != known.end()) return found->second;
     const auto code = inside::machine_code(kernel.index);
