@@ -19,17 +19,18 @@ thread_local bool forks = false;  // this thread is between before_fork and in_p
 /// process forks, so that the child finds `held` whole; unless a driver forks inside a call, which cannot wait for it.
 /// No exception leaves it, because C calls it.
 void before_fork() {
-    Process& p = process();
-    for (int i = 0; i < 60'000 && p.holds && !p.engine_mutex.is_mine() && !(forks = p.engine_mutex.try_lock()); ++i)
+    Process& state = process();
+    for (int i = 0;
+         i < 60'000 && state.holds && !state.engine_mutex.is_mine() && !(forks = state.engine_mutex.try_lock()); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (p.holds) try {
+    if (state.holds) try {
             if (forks)
-                write_all_back(p);
+                write_all_back(state);
             else
                 complain("a forked child lacks results that stay on the device");
         } catch (...) {  // no memory: the child lacks them
         }
-    if (forks) p.held_mutex.lock();
+    if (forks) state.held_mutex.lock();
     background().before_fork();  // last: a call has the engines when it adds a task
 }
 void in_parent() {
@@ -41,23 +42,23 @@ void in_parent() {
 }
 
 void in_child() {
-    Process& p = process();
+    Process& state = process();
     background().in_child();
-    if (p.holds) {
-        new (&p.held_mutex) std::mutex;
-        new (&p.held) std::map<const void*, Process::Held>;  // the other one may be half changed
-        p.holds = forks = false;
+    if (state.holds) {
+        new (&state.held_mutex) std::mutex;
+        new (&state.held) std::map<const void*, Process::Held>;  // the other one may be half changed
+        state.holds = forks = false;
     }
-    p.suspensions = 0;  // other threads' calls are not under way here
-    p.counts.device_calls = p.counts.next_calls = p.counts.failed_tiles = p.counts.broadcasts = 0;
-    if (!p.opened) return;
-    if (!p.settings.reopens) return void(p.unusable = true);
-    new (&p.engine_mutex) EngineMutex;
-    new (&p.text_mutex) std::mutex;
-    p.engines.clear();
-    p.devices = 0;
-    p.tried = p.native = false;
-    p.keeps = false;
+    state.suspensions = 0;  // other threads' calls are not under way here
+    state.counts.device_calls = state.counts.next_calls = state.counts.failed_tiles = state.counts.broadcasts = 0;
+    if (!state.opened) return;
+    if (!state.settings.reopens) return void(state.unusable = true);
+    new (&state.engine_mutex) EngineMutex;
+    new (&state.text_mutex) std::mutex;
+    state.engines.clear();
+    state.devices = 0;
+    state.tried = state.native = false;
+    state.keeps = false;
 }
 
 }  // namespace vkgemm::blas

@@ -18,36 +18,36 @@ void keep(const void* address, uint64_t bytes) {
 bool hold(void* address, uint64_t bytes) {
     const LockedEngine locked = lock_engine({});
     if (!locked.engine() || bytes == 0) return false;
-    Process& p = process();
-    const std::lock_guard lock(p.held_mutex);
+    Process& state = process();
+    const std::lock_guard lock(state.held_mutex);
     const Place wanted = place_of(address, bytes);
-    for (const auto& [begin, held] : p.held)
+    for (const auto& [begin, held] : state.held)
         if (overlap(place_of(begin, held.bytes), wanted)) return begin == address && held.bytes == bytes;
-    p.held[address] = {.bytes = bytes};
-    return p.holds = true;
+    state.held[address] = {.bytes = bytes};
+    return state.holds = true;
 }
 
 /// What is held of this address, or everything: to the host. False if results were lost.
 bool end_hold(const void* address, bool forgets) {
-    Process& p = process();
-    if (!p.holds) return true;
-    const LockedEngine locked{std::unique_lock(p.engine_mutex), p.engines};  // also when no device is left
+    Process& state = process();
+    if (!state.holds) return true;
+    const LockedEngine locked{std::unique_lock(state.engine_mutex), state.engines};  // also when no device is left
     std::vector<Place> places;
     {
-        const std::lock_guard lock(p.held_mutex);
-        for (const auto& [begin, held] : p.held)
+        const std::lock_guard lock(state.held_mutex);
+        for (const auto& [begin, held] : state.held)
             if (!address || begin == address) places.push_back(place_of(begin, held.bytes));
     }
     bool all = true;
     for (const Place& place : places) {
-        flush_results({.engines = p.engines}, place, forgets);
-        const std::lock_guard lock(p.held_mutex);
-        auto& held = p.held[place.address];
+        flush_results({.engines = state.engines}, place, forgets);
+        const std::lock_guard lock(state.held_mutex);
+        auto& held = state.held[place.address];
         all = all && !std::exchange(held.lost, false);
-        if (forgets) p.held.erase(place.address);
+        if (forgets) state.held.erase(place.address);
     }
-    const std::lock_guard lock(p.held_mutex);
-    p.holds = !p.held.empty();
+    const std::lock_guard lock(state.held_mutex);
+    state.holds = !state.held.empty();
     return all;
 }
 bool flush(const void* address) { return end_hold(address, false); }
@@ -100,10 +100,10 @@ bool flush_results(const LockedEngine& locked, const Place& place, bool ends,
 
 void report_lost(std::span<const Place> places) {
     if (places.empty()) return;
-    Process& p = process();
+    Process& state = process();
     {
-        const std::lock_guard lock(p.held_mutex);
-        for (auto& [begin, held] : p.held)
+        const std::lock_guard lock(state.held_mutex);
+        for (auto& [begin, held] : state.held)
             for (const Place& place : places)
                 if (overlap(place_of(begin, held.bytes), place)) held.lost = true;
     }

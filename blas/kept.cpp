@@ -36,19 +36,19 @@ void keep_rates(const LockedEngine& locked, Type type, const Rates& rates) {
     Cache(s.cache).write(kind_of_rates(type), key_of_rates(locked.engine()->info(), s), std::as_bytes(std::span(text)));
 }
 void keep_pipelines(const LockedEngine& locked) noexcept try {
-    Process& p = process();
-    if (!locked.engine() || p.settings.cache.empty() || locked.engine()->compiled() == p.kept_plans) return;
-    p.kept_plans = locked.engine()->compiled();
-    const auto keep = [&p, engine = locked.engine()] {
+    Process& state = process();
+    if (!locked.engine() || state.settings.cache.empty() || locked.engine()->compiled() == state.kept_plans) return;
+    state.kept_plans = locked.engine()->compiled();
+    const auto keep = [&state, engine = locked.engine()] {
         try {
             const auto data = engine->device().pipelineCacheData();
-            if (!data || data->size() == p.kept_bytes) return;
-            p.kept_bytes = data->size();
-            Cache(p.settings.cache).write("pipelines", key_of(engine->info()), *data);
+            if (!data || data->size() == state.kept_bytes) return;
+            state.kept_bytes = data->size();
+            Cache(state.settings.cache).write("pipelines", key_of(engine->info()), *data);
         } catch (...) {  // no memory
         }
     };
-    if (predicts(p.settings))
+    if (predicts(state.settings))
         background().add(keep, true);
     else
         keep();

@@ -53,15 +53,15 @@ struct NextLapack {
     }
 };
 
-ResidentShape shape_of(const Settings& s, const Engine& engine, Type type, int64_t m, int64_t n) {
-    const double share = s.memory_share * static_cast<double>(engine.info().memoryBytes);
+ResidentShape shape_of(const Settings& chosen, const Engine& engine, Type type, int64_t m, int64_t n) {
+    const double share = chosen.memory_share * static_cast<double>(engine.info().memoryBytes);
     return {.type = type,
             .m = m,
             .n = n,
-            .panel = s.panel,
-            .tile = s.tile,
-            .accuracy = s.accuracy,
-            .limit = std::min(s.budget, static_cast<uint64_t>(share))};
+            .panel = chosen.panel,
+            .tile = chosen.tile,
+            .accuracy = chosen.accuracy,
+            .limit = std::min(chosen.budget, static_cast<uint64_t>(share))};
 }
 
 /// Where the rate of the CPU BLAS is not known: a product of a part of A, into other memory.

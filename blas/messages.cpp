@@ -39,38 +39,39 @@ void log_spent(const Spent& s, double seconds) {
 }
 
 void print_summary() {
-    Process& p = process();
-    const std::unique_lock lock(p.text_mutex, std::try_to_lock);
-    const uint64_t device = p.counts.device_calls, next = p.counts.next_calls, failed = p.counts.failed_tiles;
+    Process& state = process();
+    const std::unique_lock lock(state.text_mutex, std::try_to_lock);
+    const uint64_t device = state.counts.device_calls, next = state.counts.next_calls,
+                   failed = state.counts.failed_tiles;
     const auto name = [](const std::string& s) { return s.empty() ? std::string("none") : s; };
-    complain(std::to_string(device + next) + " calls: " + std::to_string(device) + " on the device (" + name(p.device) +
-             "), " + std::to_string(next) + " by the CPU BLAS (" + name(p.next_library) + "); " +
-             std::to_string(failed) + " tiles fell back");
-    const std::unique_lock engines(p.engine_mutex, std::try_to_lock);
-    if (engines && p.engines.size() > 1) {
+    complain(std::to_string(device + next) + " calls: " + std::to_string(device) + " on the device (" +
+             name(state.device) + "), " + std::to_string(next) + " by the CPU BLAS (" + name(state.next_library) +
+             "); " + std::to_string(failed) + " tiles fell back");
+    const std::unique_lock engines(state.engine_mutex, std::try_to_lock);
+    if (engines && state.engines.size() > 1) {
         std::string line;
-        for (const Engine* e : p.engines)
+        for (const Engine* e : state.engines)
             line +=
                 (line.empty() ? "" : ", ") + std::to_string(e->products()) + " products of tiles on " + e->info().name;
         complain(line);
     }
-    if (engines && !p.engines.empty()) {
+    if (engines && !state.engines.empty()) {
         uint64_t up = 0, down = 0;
-        for (const Engine* e : p.engines) {
+        for (const Engine* e : state.engines) {
             up += e->moved_d().up;
             down += e->moved_d().down;
         }
         complain("of C " + std::to_string(up) + " bytes were sent to the device, and " + std::to_string(down) +
                  " came back");
     }
-    if (const uint64_t read = p.counts.broadcasts; read > 0)
+    if (const uint64_t read = state.counts.broadcasts; read > 0)
         complain(std::to_string(read) + " matrices of BLACS were read from the memory of other processes");
-    for (const auto& [type, measured] : {std::pair{"f32", &p.measured_f32}, std::pair{"f64", &p.measured_f64}})
+    for (const auto& [type, measured] : {std::pair{"f32", &state.measured_f32}, std::pair{"f64", &state.measured_f64}})
         if (measured->done)
             complain(std::string(type) + " of the device" + (measured->kept ? ", kept: " : ": ") +
                      text_for_summary(measured->rates));
     for (size_t i = 0; i < routine_count; ++i)
-        if (const double rate = p.estimates.next_rate(static_cast<Routine>(i)); rate > 0)
+        if (const double rate = state.estimates.next_rate(static_cast<Routine>(i)); rate > 0)
             complain(std::string(routine_names[i]) + " of the CPU BLAS: " + std::to_string(rate * 1e-9) + " GFLOP/s");
 }
 

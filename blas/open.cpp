@@ -48,11 +48,11 @@ void report_no_device(Process& p, const Status& why) {
         complain("no device: " + why.text);
 }
 
-Status open_timed(Process& p, bool native, std::vector<Engine*>& engines) {
+Status open_timed(Process& state, bool native, std::vector<Engine*>& engines) {
     const auto start = std::chrono::steady_clock::now();
-    Status done = open_engines(p.settings, native, engines);
+    Status done = open_engines(state.settings, native, engines);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    if (!engines.empty() && p.settings.log == LogLevel::calls)
+    if (!engines.empty() && state.settings.log == LogLevel::calls)
         complain("the device was opened in " + std::to_string(passed.count() * 1e3) + " ms");
     return done;
 }
@@ -64,62 +64,64 @@ bool uses_native(const Settings& s, Type type) {
 }
 
 /// Opens the devices again with native kernels, if any has them. The old ones stay open without memory.
-void open_again(Process& p) {
-    p.native = true;
-    if (std::ranges::none_of(p.engines, [](const Engine* e) { return e->has_native_kernels(); })) return;
+void open_again(Process& state) {
+    state.native = true;
+    if (std::ranges::none_of(state.engines, [](const Engine* e) { return e->has_native_kernels(); })) return;
     std::vector<Engine*> fresh;
-    if (!open_timed(p, true, fresh) || fresh.size() != p.engines.size()) return;  // those that are open do it, too
-    write_all_back(p);
-    if (p.engines.size() != fresh.size()) return;  // one failed
-    for (size_t i = 0; i < fresh.size(); ++i) fresh[i]->take_over(*p.engines[i]);
-    p.engines = fresh;
-    p.kept_plans = 0;
-    p.kept_bytes = 0;
+    if (!open_timed(state, true, fresh) || fresh.size() != state.engines.size())
+        return;  // those that are open do it, too
+    write_all_back(state);
+    if (state.engines.size() != fresh.size()) return;  // one failed
+    for (size_t i = 0; i < fresh.size(); ++i) fresh[i]->take_over(*state.engines[i]);
+    state.engines = fresh;
+    state.kept_plans = 0;
+    state.kept_bytes = 0;
 }
 
 }  // namespace
 
 LockedEngine lock_engine(std::optional<Type> type) {
-    Process& p = process();
-    if (p.unusable) return {};
-    LockedEngine locked{.lock = std::unique_lock(p.engine_mutex)};
-    const bool native = type && uses_native(p.settings, *type);
-    if (!p.tried) {
-        p.tried = true;
-        p.native = native;
+    Process& state = process();
+    if (state.unusable) return {};
+    LockedEngine locked{.lock = std::unique_lock(state.engine_mutex)};
+    const bool native = type && uses_native(state.settings, *type);
+    if (!state.tried) {
+        state.tried = true;
+        state.native = native;
         static const int registered = pthread_atfork(before_fork, in_parent, in_child);
-        p.opened = true;
-        const Status done = registered == 0 ? open_timed(p, native, p.engines)
+        state.opened = true;
+        const Status done = registered == 0 ? open_timed(state, native, state.engines)
                                             : Status{VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS, "pthread_atfork failed"};
-        p.devices = p.engines.size();
-        if (!done) report_no_device(p, done);
-        if (!p.engines.empty()) {
-            const std::lock_guard lock(p.text_mutex);
-            p.device.clear();
-            for (const Engine* e : p.engines) p.device += (p.device.empty() ? "" : " and ") + e->info().name;
+        state.devices = state.engines.size();
+        if (!done) report_no_device(state, done);
+        if (!state.engines.empty()) {
+            const std::lock_guard lock(state.text_mutex);
+            state.device.clear();
+            for (const Engine* e : state.engines)
+                state.device += (state.device.empty() ? "" : " and ") + e->info().name;
         } else {
-            p.unusable = true;
+            state.unusable = true;
         }
-    } else if (native && !p.native && !p.unusable) {
-        open_again(p);
+    } else if (native && !state.native && !state.unusable) {
+        open_again(state);
     }
-    if (!p.unusable) locked.engines = p.engines;
+    if (!state.unusable) locked.engines = state.engines;
     return locked;
 }
 
 void report_failure(const LockedEngine&, Engine* engine, const Status& status) {
-    Process& p = process();
+    Process& state = process();
     const bool usable = status.code == VKGEMM_ERROR_OUT_OF_MEMORY;
     if (!usable) {
         report_lost(engine->invalidate(place_of(nullptr, UINT64_MAX)));
-        std::erase(p.engines, engine);
-        p.devices = p.engines.size();
-        if (p.engines.empty()) p.unusable = true;
+        std::erase(state.engines, engine);
+        state.devices = state.engines.size();
+        if (state.engines.empty()) state.unusable = true;
     }
-    const char* const by = usable              ? "the CPU BLAS computes this tile"
-                           : p.engines.empty() ? "the CPU BLAS computes from now on"
-                                               : "the other devices compute from now on";
-    if (!p.complained.exchange(true))
+    const char* const by = usable                  ? "the CPU BLAS computes this tile"
+                           : state.engines.empty() ? "the CPU BLAS computes from now on"
+                                                   : "the other devices compute from now on";
+    if (!state.complained.exchange(true))
         complain(status.text + "; " + by + "; further failures are counted (VKGEMM_BLAS_LOG=summary)");
 }
 

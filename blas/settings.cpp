@@ -90,7 +90,7 @@ class Reader {
 };
 
 /// Bytes, or with K, M, G or T so many times 1024.
-void read_budget(const Reader& reader, Settings& s) {
+void read_budget(const Reader& reader, Settings& chosen) {
     const char* value = reader.text("VKGEMM_BLAS_BUDGET");
     if (!value) return;
     const std::string_view all = value, units = "KMGT";
@@ -102,29 +102,29 @@ void read_budget(const Reader& reader, Settings& s) {
         rest.remove_prefix(1);
     }
     if (error == std::errc{} && rest.empty() && n >= 0 && n < 0x1p63)
-        s.budget = static_cast<uint64_t>(n);
+        chosen.budget = static_cast<uint64_t>(n);
     else
         reader.complain("VKGEMM_BLAS_BUDGET", all, "bytes, such as 4000000000, 512M or 4G");
 }
 
-void read_devices(const Reader& reader, Settings& s) {
+void read_devices(const Reader& reader, Settings& chosen) {
     const char* value = reader.text("VKGEMM_BLAS_DEVICE");
     for (std::string_view rest = value ? value : ""; !rest.empty();) {
         const std::string_view word = rest.substr(0, rest.find(','));
         rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-        if (const auto name = without_spaces(word); !name.empty()) s.devices.emplace_back(name);
+        if (const auto name = without_spaces(word); !name.empty()) chosen.devices.emplace_back(name);
     }
     for (const char* variable : rank_variables) {
         const std::string_view rank = reader.text(variable) ? reader.text(variable) : "";
         uint32_t n = 0;
         const auto [end, error] = std::from_chars(rank.data(), rank.data() + rank.size(), n);
         if (rank.empty() || error != std::errc{} || end != rank.data() + rank.size()) continue;
-        s.local_rank = n;
+        chosen.local_rank = n;
         return;
     }
 }
 
-void read_disabled(const Reader& reader, Settings& s) {
+void read_disabled(const Reader& reader, Settings& chosen) {
     const char* value = reader.text("VKGEMM_BLAS_DISABLE");
     for (std::string_view rest = value ? value : ""; !rest.empty();) {
         const std::string_view name = rest.substr(0, rest.find(','));
@@ -132,13 +132,13 @@ void read_disabled(const Reader& reader, Settings& s) {
         bool known = false;
         for (size_t i = 0; i < routine_count; ++i)
             if (name == routine_names[i])
-                s.disabled[i] = known = true;
+                chosen.disabled[i] = known = true;
             else if (name == routine_names[i][0] + std::string("getrf") && i < 2)
-                s.disabled_lu[i] = known = true;
+                chosen.disabled_lu[i] = known = true;
         for (size_t i = 0; i < routine_count; ++i)
             for (size_t kind = 0; kind < kind_count; ++kind)
                 if (name == routine_names[i][0] + std::string(kind_names[kind]))
-                    s.disabled_level3[i][kind] = known = true;
+                    chosen.disabled_level3[i][kind] = known = true;
         if (!known) reader.complain("VKGEMM_BLAS_DISABLE", name, "names like sgemm, dtrsm, with commas between");
     }
 }

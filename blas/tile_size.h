@@ -21,15 +21,15 @@ struct TileSize {
 /// last one. 4096^3 on an H100: dgemm 14.5 -> 15.3 TFLOP/s, sgemm 24.0 -> 24.5; 5120^3 has three a side anyway.
 /// `resident`: C does, whose tiles then are those of every call, however deep it is.
 template <class T>
-TileSize tile_size(const Settings& s, const Gemm<T>& g, bool resident = false) {
+TileSize tile_size(const Settings& chosen, const Gemm<T>& g, bool resident = false) {
     constexpr int64_t large = 4096, many = 16;
     const int64_t m = real_rows<T> * g.m, k = real_rows<T> * g.k;
     const bool is_large =
-        !s.tile_given && type_of<T> == f32 && (m / large) * (g.n / large) >= many && (resident || k >= large);
-    if (is_large) return {large, s.depth ? s.depth : large};
-    const auto has_two = [&](int64_t size) { return size > s.tile && size <= 2 * s.tile; };
-    const bool is_small = !s.tile_given && !resident && has_two(m) && has_two(g.n);
-    return {is_small ? s.tile * 3 / 4 : s.tile, s.depth ? s.depth : s.tile};
+        !chosen.tile_given && type_of<T> == f32 && (m / large) * (g.n / large) >= many && (resident || k >= large);
+    if (is_large) return {large, chosen.depth ? chosen.depth : large};
+    const auto has_two = [&](int64_t size) { return size > chosen.tile && size <= 2 * chosen.tile; };
+    const bool is_small = !chosen.tile_given && !resident && has_two(m) && has_two(g.n);
+    return {is_small ? chosen.tile * 3 / 4 : chosen.tile, chosen.depth ? chosen.depth : chosen.tile};
 }
 
 /// How an operand is stored on the device, for Origin: two operands with the same form and place are the same.

@@ -12,7 +12,8 @@ constexpr Family make_fp8() {
     Family f = plain;
     f.variant = "fp8";
     f.accuracy = VKGEMM_ACCURACY_NARROW;
-    f.takes_fp8 = true, f.takes_converted = false;
+    f.takes_fp8 = true;
+    f.takes_converted = false;
     return f;
 }
 inline constexpr Family fp8 = make_fp8();

@@ -85,21 +85,21 @@ Measurement BaselineRun::finish() {
 
 BlasProblem blas_problem(const Case& c) {
     const Problem& p = c.problem;
-    const Resolved r = resolve(p);
+    const Resolved resolved = resolve(p);
     const bool by_rows = p.d.layout == rowMajor;
-    const auto seen = [by_rows](VkgemmSlot slot, const Matrix& given, const MatrixInfo& m) {
-        const uint64_t ld = given.layout == rowMajor ? m.row_step : m.col_step;
+    const auto seen = [by_rows](VkgemmSlot slot, const Matrix& given, const MatrixInfo& matrix) {
+        const uint64_t ld = given.layout == rowMajor ? matrix.row_step : matrix.col_step;
         return BlasMatrix{.slot = slot,
                           .transposed = (given.layout == rowMajor) != by_rows,
                           .ld = static_cast<int>(ld),
-                          .batch_step = static_cast<long long>(m.batch_step)};
+                          .batch_step = static_cast<long long>(matrix.batch_step)};
     };
-    const BlasMatrix a = seen(VKGEMM_SLOT_A, p.a, r.a), b = seen(VKGEMM_SLOT_B, p.b, r.b),
-                     d = seen(VKGEMM_SLOT_D, p.d, r.d);
+    const BlasMatrix a = seen(VKGEMM_SLOT_A, p.a, resolved.a), b = seen(VKGEMM_SLOT_B, p.b, resolved.b),
+                     d = seen(VKGEMM_SLOT_D, p.d, resolved.d);
     return {.rows = static_cast<int>(by_rows ? p.n : p.m),
             .cols = static_cast<int>(by_rows ? p.m : p.n),
             .depth = static_cast<int>(p.k),
-            .batch = static_cast<int>(r.batch),
+            .batch = static_cast<int>(resolved.batch),
             .left = by_rows ? b : a,
             .right = by_rows ? a : b,
             .out = d};
@@ -107,17 +107,18 @@ BlasProblem blas_problem(const Case& c) {
 
 std::string unfit_for_blas(const Case& c) {
     const Problem& p = c.problem;
-    const Resolved r = resolve(p);
+    const Resolved resolved = resolve(p);
     if (flops(c) == 0) return "there is nothing to multiply";
     if (p.grouping != VKGEMM_GROUPING_NONE) return "it is not given groups whose sizes are in memory";
-    if (over_31_bits({p.m, p.n, p.k, r.batch, r.a.row_step, r.a.col_step, r.b.row_step, r.b.col_step, r.d.row_step,
-                      r.d.col_step}))
+    if (over_31_bits({p.m, p.n, p.k, resolved.batch, resolved.a.row_step, resolved.a.col_step, resolved.b.row_step,
+                      resolved.b.col_step, resolved.d.row_step, resolved.d.col_step}))
         return "its sizes and leading dimensions have 31 bits";
-    if (r.d.outer > 1 || r.a.ratio > 1 || r.b.ratio > 1)
+    if (resolved.d.outer > 1 || resolved.a.ratio > 1 || resolved.b.ratio > 1)
         return "it takes batches of one level whose products have a matrix each, or all the same";
     if (p.cSource == VKGEMM_C_SEPARATE) return "it reads C only where it writes D";
     if (p.scalars) return "it is not given scalars in memory";
-    if (p.epilogue.count && (r.bias != r.d.type || r.scale != r.d.type || r.residual != r.d.type))
+    if (p.epilogue.count &&
+        (resolved.bias != resolved.d.type || resolved.scale != resolved.d.type || resolved.residual != resolved.d.type))
         return "it reads operands of the epilogue in D's type alone";
     return "";
 }

@@ -78,12 +78,12 @@ bool is_fp8(Type t) { return t == VKGEMM_TYPE_E4M3 || t == VKGEMM_TYPE_E5M2; }
 
 /// The types of A and B, of the accumulator and of D that its documentation of cublasGemmEx lists, or of cublasLtMatmul
 /// for floats of 8 bits.
-bool cublas_types(const Resolved& r) {
-    const Type in = r.a.type, sum = r.accumulate, out = r.d.type;
-    if (is_fp8(in) && is_fp8(r.b.type))
+bool cublas_types(const Resolved& resolved) {
+    const Type in = resolved.a.type, sum = resolved.accumulate, out = resolved.d.type;
+    if (is_fp8(in) && is_fp8(resolved.b.type))
         return sum == f32 && (out == f32 || out == f16 || out == bf16) &&
-               (in == VKGEMM_TYPE_E4M3 || r.b.type == VKGEMM_TYPE_E4M3);
-    if (r.b.type != in) return false;
+               (in == VKGEMM_TYPE_E4M3 || resolved.b.type == VKGEMM_TYPE_E4M3);
+    if (resolved.b.type != in) return false;
     if (in == f32 || in == f64) return sum == in && out == in;
     if (in == f16) return (sum == f16 && out == in) || (sum == f32 && (out == in || out == f32));
     if (in == bf16) return sum == f32 && (out == in || out == f32);
@@ -164,18 +164,20 @@ std::string Cublas::unfit(const Case& c) const {
 }
 
 Status Cublas::load(const Case& c, const OperandBytes& operands, size_t sets) {
-    const Resolved r = resolve(c.problem);
+    const Resolved resolved = resolve(c.problem);
     const BlasProblem blas = blas_problem(c);
-    const auto type_of = [&](const BlasMatrix& m) { return cuda_type(m.slot == VKGEMM_SLOT_A ? r.a.type : r.b.type); };
+    const auto type_of = [&](const BlasMatrix& m) {
+        return cuda_type(m.slot == VKGEMM_SLOT_A ? resolved.a.type : resolved.b.type);
+    };
     const uint32_t epilogue = *cublas_epilogue(c.problem);
     problem_ = {.blas = blas,
                 .left = type_of(blas.left),
                 .right = type_of(blas.right),
-                .result = cuda_type(r.d.type),
-                .scalar = r.accumulate,
-                .compute = *cublas_compute(r.accumulate),
+                .result = cuda_type(resolved.d.type),
+                .scalar = resolved.accumulate,
+                .compute = *cublas_compute(resolved.accumulate),
                 .epilogue = epilogue,
-                .wants_lt = epilogue != 0 || is_fp8(r.a.type)};
+                .wants_lt = epilogue != 0 || is_fp8(resolved.a.type)};
     sets_ = sets;
     for (size_t i = 0; i < operands.size(); ++i)
         if (Status s = operands_[i].load(cuda_, operands[i], i <= VKGEMM_SLOT_D ? sets : 1); !s) return s;

@@ -106,9 +106,10 @@ Result<std::unique_ptr<Baseline>> OpenBlas::open() {
 
 std::string OpenBlas::unfit(const Case& c) const {
     if (std::string why = unfit_for_blas(c); !why.empty()) return why;
-    const Resolved r = resolve(c.problem);
-    const bool known = r.a.type == f32 || r.a.type == f64;
-    if (!known || r.b.type != r.a.type || r.accumulate != r.a.type || r.d.type != r.a.type)
+    const Resolved resolved = resolve(c.problem);
+    const bool known = resolved.a.type == f32 || resolved.a.type == f64;
+    if (!known || resolved.b.type != resolved.a.type || resolved.accumulate != resolved.a.type ||
+        resolved.d.type != resolved.a.type)
         return "it multiplies f32 and f64 only";
     if (c.problem.epilogue.count) return "it has no epilogue";
     return "";

@@ -41,32 +41,32 @@ Status check_tile(const std::string& tile) {
     return first.status();
 }
 
-Status check_options(const Options& o) {
-    if (Status s = check_tile(o.tile); !s) return s;
-    for (const std::string& name : o.versus) {
+Status check_options(const Options& options) {
+    if (Status s = check_tile(options.tile); !s) return s;
+    for (const std::string& name : options.versus) {
         const std::vector<std::string> known(std::begin(baseline_names), std::end(baseline_names));
         if (std::ranges::find(known, name) != known.end()) continue;
         return usage("--vs takes cublas and openblas, not '" + name + "'" + suggestion(name, known));
     }
-    if (std::set<std::string>(o.versus.begin(), o.versus.end()).size() != o.versus.size())
+    if (std::set<std::string>(options.versus.begin(), options.versus.end()).size() != options.versus.size())
         return usage("--vs names the same library twice");
-    if (o.shapes.empty() && !(o.type.empty() && o.layout.empty()))
+    if (options.shapes.empty() && !(options.type.empty() && options.layout.empty()))
         return usage("--type and --layout need --shape; a PROBLEM states its own types and layout");
-    if (o.takes("all") && !o.tile.empty())
+    if (options.takes("all") && !options.tile.empty())
         return usage("--tile replaces constants of one kernel; it cannot be combined with --kernel all");
-    if (std::set<std::string>(o.kernels.begin(), o.kernels.end()).size() != o.kernels.size())
+    if (std::set<std::string>(options.kernels.begin(), options.kernels.end()).size() != options.kernels.size())
         return usage("--kernel names the same kernels twice");
-    for (const std::string& name : o.kernels)
+    for (const std::string& name : options.kernels)
         if (name != "all" && name != "auto" && name != "shaders" && !find_kernel(name))
             return usage(unknown_kernel(name));
     return {};
 }
 
-Result<std::vector<Case>> collect_cases(const Options& o) {
-    if (o.shapes.empty()) return load_cases(o.problems, o.suite);
-    auto cases = parse_shapes(o.shapes, o.type, o.layout);
-    if (!cases || (o.problems.empty() && o.suite.empty())) return cases;
-    const auto more = load_cases(o.problems, o.suite);
+Result<std::vector<Case>> collect_cases(const Options& options) {
+    if (options.shapes.empty()) return load_cases(options.problems, options.suite);
+    auto cases = parse_shapes(options.shapes, options.type, options.layout);
+    if (!cases || (options.problems.empty() && options.suite.empty())) return cases;
+    const auto more = load_cases(options.problems, options.suite);
     if (!more) return more;
     cases->insert(cases->end(), more->begin(), more->end());
     return cases;
@@ -102,9 +102,9 @@ struct Contender {
     std::unique_ptr<Baseline> baseline;
     BenchBaseline report;
 };
-std::vector<Contender> open_contenders(const Options& o, const host::Device& device) {
+std::vector<Contender> open_contenders(const Options& options, const host::Device& device) {
     std::vector<Contender> all;
-    for (const std::string& name : o.versus) {
+    for (const std::string& name : options.versus) {
         auto baseline = open_baseline(name, device);
         if (baseline) {
             const std::string title = (*baseline)->title();
@@ -168,14 +168,14 @@ class Bench {
 /// What one of our results means for the exit code. A kernel of `all` may not serve a case, and a suite may hold cases
 /// that no kernel of this build serves: neither is a failure.
 void Bench::judge(BenchResult& result, std::string_view by) {
-    const Measurement& m = result.m;
-    if (!m.failure) {
-        const Exit code = exit_code(m.failure);
+    const Measurement& measured = result.m;
+    if (!measured.failure) {
+        const Exit code = exit_code(measured.failure);
         const bool listed = result.given->from_suite && (by == "auto" || by == "shaders") && code == exit_no_device;
         result.expected = listed || (by == "all" && code != exit_vulkan);
         if (!result.expected) exit_ = worse(exit_, code);
-        lost_ = lost_ || m.failure.code == VKGEMM_ERROR_DEVICE_LOST;
-    } else if (!m.wrong.empty()) {
+        lost_ = lost_ || measured.failure.code == VKGEMM_ERROR_DEVICE_LOST;
+    } else if (!measured.wrong.empty()) {
         exit_ = worse(exit_, exit_wrong);
     }
 }
@@ -283,16 +283,16 @@ nlohmann::ordered_json Bench::json() const {
 }
 
 /// `--from`: table, CSV and picture of a saved run. exit_wrong if one of our results was wrong.
-int show_saved(const Session& session, const Options& o) {
+int show_saved(const Session& session, const Options& options) {
     if (!session.device.empty() || session.validate)
         return session.fail(usage("--from uses no device; leave out --device and --validate"));
-    const auto text = read_file(o.from);
+    const auto text = read_file(options.from);
     if (!text) return session.fail(text.status());
     const auto saved = parse_bench(*text);
-    if (!saved) return session.fail({saved.status().code, VK_SUCCESS, o.from + ": " + saved.status().text});
-    auto csv = OutputFile::open(o.csv);
+    if (!saved) return session.fail({saved.status().code, VK_SUCCESS, options.from + ": " + saved.status().text});
+    auto csv = OutputFile::open(options.csv);
     if (!csv) return session.fail(csv.status());
-    auto plot = OutputFile::open(o.plot);
+    auto plot = OutputFile::open(options.plot);
     if (!plot) return session.fail(plot.status());
     const std::string place = saved->device + ", vkgemm " + saved->version;
     BenchReport report(saved->baselines, saved->unchecked, of_several_accuracies(saved->cases));
@@ -308,7 +308,7 @@ int show_saved(const Session& session, const Options& o) {
         last = r.given;
         shown += report.add(r, session.colored());
     }
-    if (o.csv != "-" && o.plot != "-")
+    if (options.csv != "-" && options.plot != "-")
         print(shown + report.footer(session.colored()) + report.summary(session.colored()));
     if (saved->interrupted) warn("vkgemm: that run was interrupted; this is what it had measured");
     const bool wrong =

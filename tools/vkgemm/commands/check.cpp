@@ -64,19 +64,19 @@ Status add_own(const std::string& name, std::vector<Job>& jobs) {
 }
 
 /// `asked`: those of them that no suite holds.
-Status add_given(const Options& o, std::vector<Job>& jobs, std::vector<std::string>& asked) {
-    const auto cases = load_cases(o.problems, o.suite);
+Status add_given(const Options& options, std::vector<Job>& jobs, std::vector<std::string>& asked) {
+    const auto cases = load_cases(options.problems, options.suite);
     if (!cases) return cases.status();
     for (const Case& c : *cases) {
         if (!c.from_suite) asked.push_back(c.text);
-        if (o.kernel == "auto") {
+        if (options.kernel == "auto") {
             jobs.push_back({.c = c, .kernel = "", .tile = "", .asked = !c.from_suite});
-        } else if (o.kernel == "all") {
+        } else if (options.kernel == "all") {
             for (const Kernel& k : all_kernels())
                 if (k.is_product() && has_types(k, resolve(c.problem)))
                     jobs.push_back({.c = c, .kernel = k.name(), .tile = ""});
         } else {
-            const auto named = find_kernels(o.kernel, &c, {"all", "auto"});
+            const auto named = find_kernels(options.kernel, &c, {"all", "auto"});
             if (!named) return named.status();
             for (const Kernel* k : *named)
                 jobs.push_back({.c = c, .kernel = k->name(), .tile = "", .asked = named->size() == 1});
@@ -120,30 +120,30 @@ Status Checker::check(const Job& job) {
     CaseRunner runner(device_, job.c, {.seed = o_.seed, .inject_fault = o_.inject_fault});
     PlanOptions options{.tile = job.tile.c_str(), .workspaceLimit = workspace_limit};
     if (!job.kernel.empty()) options.kernel = job.kernel.c_str();
-    const Measurement m = runner.check_only(options, runs_);
+    const Measurement measured = runner.check_only(options, runs_);
     const std::string what = job.c.text + (job.tile.empty() ? "" : " " + job.tile);
-    const std::string name = m.kernel.empty() ? "-" : m.kernel;
+    const std::string name = measured.kernel.empty() ? "-" : measured.kernel;
     auto at = std::ranges::find(found_, name, &std::pair<std::string, Checked>::first);
     if (at == found_.end()) at = found_.insert(at, {name, {}});
     Checked& checked = at->second;
-    if (m.failure.code == VKGEMM_ERROR_DEVICE_LOST && !m.kernel.empty())
-        checked.wrong.push_back(what + ": " + m.failure.text);
-    if (!m.failure) {
-        if (exit_code(m.failure) == exit_vulkan) return m.failure;
-        unserved_.emplace(job.c.text, m.failure.text);  // of the first kernel, which asks for least
+    if (measured.failure.code == VKGEMM_ERROR_DEVICE_LOST && !measured.kernel.empty())
+        checked.wrong.push_back(what + ": " + measured.failure.text);
+    if (!measured.failure) {
+        if (exit_code(measured.failure) == exit_vulkan) return measured.failure;
+        unserved_.emplace(job.c.text, measured.failure.text);  // of the first kernel, which asks for least
         if (!job.asked) return {};
-        checked.unable.push_back(job.c.text + " cannot run: " + m.failure.text);
+        checked.unable.push_back(job.c.text + " cannot run: " + measured.failure.text);
         if (o_.out == "-") warn("vkgemm: " + checked.unable.back());  // a self-test result does not hold it
-        if (exit_ == exit_right) exit_ = exit_code(m.failure);
+        if (exit_ == exit_right) exit_ = exit_code(measured.failure);
         return {};
     }
-    if (interrupted() && m.wrong.empty()) return {};
+    if (interrupted() && measured.wrong.empty()) return {};
     ++checked.problems;
-    checked.runs += m.times.runs;
+    checked.runs += measured.times.runs;
     checked.with.insert(what);
     compared_.insert(job.c.text);
-    if (m.wrong.empty()) return {};
-    checked.wrong.push_back(what + ": " + m.wrong);
+    if (measured.wrong.empty()) return {};
+    checked.wrong.push_back(what + ": " + measured.wrong);
     exit_ = exit_wrong;
     return {};
 }
@@ -225,25 +225,27 @@ Result<std::vector<DisabledRow>> old_rows(const std::string& path) {
     return all;
 }
 
-int run(const Session& given, const Options& o) {
-    if (o.native) return check_native(given, o.runs ? static_cast<uint32_t>(o.runs) : 2, o.seed);
+int run(const Session& given, const Options& options) {
+    if (options.native)
+        return check_native(given, options.runs ? static_cast<uint32_t>(options.runs) : 2, options.seed);
     Session session = given;
     session.use_disabled_kernels = false;  // what was found wrong once is checked again
-    if (Status s = own_places({{"--suite", suite_file(o.suite)}, {"--out", o.out}}); !s) return session.fail(s);
+    if (Status s = own_places({{"--suite", suite_file(options.suite)}, {"--out", options.out}}); !s)
+        return session.fail(s);
     std::vector<Job> jobs;
-    const bool own = o.problems.empty() && o.suite.empty() && o.kernel != "auto";
+    const bool own = options.problems.empty() && options.suite.empty() && options.kernel != "auto";
     std::vector<std::string> asked;  // problems
-    if (Status s = own ? add_own(o.kernel, jobs) : add_given(o, jobs, asked); !s) return session.fail(s);
-    const auto old = old_rows(o.out);
+    if (Status s = own ? add_own(options.kernel, jobs) : add_given(options, jobs, asked); !s) return session.fail(s);
+    const auto old = old_rows(options.out);
     if (!old) return session.fail(old.status());
-    auto out = OutputFile::open(o.out);
+    auto out = OutputFile::open(options.out);
     if (!out) return session.fail(out.status());
     const auto device = session.open();
     if (!device) return session.fail(device.status());
-    if (o.out != "-") print(device_line(device->info()) + "\n\n");
-    const bool in_short = own && o.kernel == "all" && is_cpu(*device);
+    if (options.out != "-") print(device_line(device->info()) + "\n\n");
+    const bool in_short = own && options.kernel == "all" && is_cpu(*device);
     if (in_short) std::erase_if(jobs, [](const Job& job) { return job.extra; });
-    Checker checker(session, o, *device, jobs.size());
+    Checker checker(session, options, *device, jobs.size());
     Status lost;
     size_t done = 0;  // jobs; not one that was cut short
     while (done < jobs.size() && !interrupted()) {
@@ -253,7 +255,7 @@ int run(const Session& given, const Options& o) {
     }
     checker.leave(std::span(jobs).subspan(done));
     const std::string table = checker.table();
-    if (o.out != "-") print(table);
+    if (options.out != "-") print(table);
     if (lost && !interrupted()) checker.miss(asked);
     const std::string early = lost.code == VKGEMM_ERROR_DEVICE_LOST ? "the device was lost"
                               : !lost                               ? "Vulkan failed"

@@ -85,18 +85,20 @@ std::string sets_text(const Coverage& c) {
     return text;
 }
 
-std::string report(const Trace& t, const Coverage& c, const Case& of, bool colored) {
-    const std::string elements = std::to_string(t.operands[bind_d].counts.size());
-    std::string text =
-        wrapped(of.text + " on " + t.kernel, 0) + wrapped("tile " + t.tile_text + "; " + std::to_string(t.groups) +
-                                                              (t.groups == 1 ? " work group" : " work groups"),
-                                                          0);
-    if (t.swapped)
+std::string report(const Trace& traced, const Coverage& c, const Case& of, bool colored) {
+    const std::string elements = std::to_string(traced.operands[bind_d].counts.size());
+    std::string text = wrapped(of.text + " on " + traced.kernel, 0) +
+                       wrapped("tile " + traced.tile_text + "; " + std::to_string(traced.groups) +
+                                   (traced.groups == 1 ? " work group" : " work groups"),
+                               0);
+    if (traced.swapped)
         text += wrapped("D is column-major: the kernel computes the transpose, with B as its first operand", 0);
-    text += "\n" + counts_table(c, colored) + "\n" + wrapped(traffic_text(c, t.tile), 0) + "\n" + sets_text(c) + "\n";
-    const std::string same = t.traced == t.untraced ? "agree bit for bit, " + elements + " elements" : "DIFFER";
+    text +=
+        "\n" + counts_table(c, colored) + "\n" + wrapped(traffic_text(c, traced.tile), 0) + "\n" + sets_text(c) + "\n";
+    const std::string same =
+        traced.traced == traced.untraced ? "agree bit for bit, " + elements + " elements" : "DIFFER";
     const std::string right =
-        t.outcome.wrong.empty() ? "right, checked: " + std::string(extent_name(t.outcome.extent)) : "WRONG";
+        traced.outcome.wrong.empty() ? "right, checked: " + std::string(extent_name(traced.outcome.extent)) : "WRONG";
     text += wrapped("traced and untraced D " + same + "; the traced one is " + right, 0);
     for (const std::string& fault : c.faults) text += styled("FAULT: ", Style::bad, colored) + fault + "\n";
     if (c.faults.empty()) text += styled("no fault", Style::good, colored) + "\n";
@@ -126,24 +128,24 @@ void tell_untraced(const Status& why, bool shown) {
         warn("vkgemm: " + why.text);
 }
 
-int run(const Session& session, const Options& o) {
+int run(const Session& session, const Options& options) {
     std::optional<Case> c;
-    if (!o.problem.empty()) {
-        auto read = parse_work(o.problem);
+    if (!options.problem.empty()) {
+        auto read = parse_work(options.problem);
         if (!read) return session.fail(read.status());
         c = *std::move(read);
         if (auto refused = refused_groups(*c, "kernels are traced without them")) return session.fail(*refused);
     }
-    const auto kernels = find_kernels(o.kernel, c ? &*c : nullptr);
+    const auto kernels = find_kernels(options.kernel, c ? &*c : nullptr);
     if (!kernels) return session.fail(kernels.status());
-    auto plot = OutputFile::open(o.plot);
+    auto plot = OutputFile::open(options.plot);
     if (!plot) return session.fail(plot.status());
     const auto device = session.open();
     if (!device) return session.fail(device.status());
-    const bool shown = o.plot != "-";
+    const bool shown = options.plot != "-";
     if (shown) print(device_line(device->info()) + "\n");
     const std::vector<TracedModule> modules = traced_modules();
-    if (Status s = traceable(o.kernel, *kernels->front(), modules); !s) return session.fail(s);
+    if (Status s = traceable(options.kernel, *kernels->front(), modules); !s) return session.fail(s);
     Exit code = exit_right;
     bool first = true;
     size_t covered = 0;  // kernels
@@ -154,7 +156,7 @@ int run(const Session& session, const Options& o) {
         ++covered;
         const Case now = c ? *c : *parse_case(problem_for(*k, {.m = 256, .n = 256, .k = 256}));
         progress.begin(now.text + ", " + k->name());
-        auto t = trace(*device, now, k->name(), o.tile, modules);
+        auto t = trace(*device, now, k->name(), options.tile, modules);
         progress.clear();
         if (!t) {
             if (kernels->size() == 1 || exit_code(t.status()) == exit_vulkan) return session.fail(t.status());
@@ -162,7 +164,7 @@ int run(const Session& session, const Options& o) {
             refused = worse(refused, exit_code(t.status()));
             continue;
         }
-        if (o.inject_fault == k->name()) t->traced.back() ^= std::byte{0x80};
+        if (options.inject_fault == k->name()) t->traced.back() ^= std::byte{0x80};
         const Coverage found = coverage_of(*t);
         if (shown) print("\n" + report(*t, found, now, session.colored()));
         for (const std::string& fault : found.faults)
@@ -180,7 +182,7 @@ int run(const Session& session, const Options& o) {
         return exit_interrupted;
     }
     if (first) {
-        warn("vkgemm: no kernel of '" + o.kernel + "' could be traced");
+        warn("vkgemm: no kernel of '" + options.kernel + "' could be traced");
         return refused;
     }
     return session.finish(*device, code);

@@ -72,13 +72,13 @@ void print_choice(const Session& session, const Case& c, const Explained& e) {
 }
 
 /// Every other kernel: those that serve, the least costly first, then the reasons against the rest.
-void print_others(const Session& session, const Options& o, const Explained& e) {
+void print_others(const Session& session, const Options& options, const Explained& e) {
     std::vector<Other> serving = e.others;
     std::erase_if(serving, [](const Other& other) { return !other.serves(); });
     std::ranges::stable_sort(serving, {}, &Other::cost);
     if (!serving.empty()) {
         const double cost = e.chosen ? e.chosen->cost : 0;
-        Table table({{.title = o.tile.empty() ? "could serve, too" : "could serve, with its own tile"},
+        Table table({{.title = options.tile.empty() ? "could serve, too" : "could serve, with its own tile"},
                      {.title = "predicted", .right = true},
                      {.title = "against it", .right = true}});
         for (const Other& other : serving) {
@@ -162,26 +162,26 @@ Result<Explained> explain(const host::Device& device, const Options& o, const Ca
     return e;
 }
 
-int run(const Session& session, const Options& o) {
-    const auto c = parse_case(o.problem);
+int run(const Session& session, const Options& options) {
+    const auto c = parse_case(options.problem);
     if (!c) return session.fail(c.status());
-    auto file = OutputFile::open(o.json);
+    auto file = OutputFile::open(options.json);
     if (!file) return session.fail(file.status());
     const auto device = session.open();
     if (!device) return session.fail(device.status());
-    const auto e = explain(*device, o, *c);
+    const auto e = explain(*device, options, *c);
     if (!e) return session.fail(e.status());
 
     Exit code = exit_right;
-    if (o.json != "-") print(device_line(device->info()) + "\n" + wrapped(c->text, 0) + "\n");
+    if (options.json != "-") print(device_line(device->info()) + "\n" + wrapped(c->text, 0) + "\n");
     if (e->info.result < 0) {
         code = session.fail({e->info.result, VK_SUCCESS, e->info.resultText});
-        if (!o.kernel.empty() || !o.tile.empty()) return code;  // what others could do was not asked
+        if (!options.kernel.empty() || !options.tile.empty()) return code;  // what others could do was not asked
     }
-    if (o.json != "-") {
+    if (options.json != "-") {
         if (e->chosen) print_choice(session, *c, *e);
         for (const std::string& note : e->notes) print(wrapped(note, 0));
-        print_others(session, o, *e);
+        print_others(session, options, *e);
     }
     if (Status s = file->commit(json_text(json(*device, *c, *e))); !s) return session.fail(s);
     return session.finish(*device, code);

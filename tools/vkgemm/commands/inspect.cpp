@@ -154,30 +154,31 @@ struct Job {
     Case given;
     uint64_t workspace = workspace_limit;  // bytes
 };
-Result<std::vector<Job>> jobs_of(const Options& o, const host::Device& device) {
+Result<std::vector<Job>> jobs_of(const Options& options, const host::Device& device) {
     std::optional<Case> wanted;
-    if (!o.problem.empty()) {
-        auto c = parse_work(o.problem);
+    if (!options.problem.empty()) {
+        auto c = parse_work(options.problem);
         if (!c) return c.status();
         wanted = *std::move(c);
     }
     std::vector<Job> jobs;
-    if (o.kernel.empty()) {
+    if (options.kernel.empty()) {
         jobs.push_back({"", *wanted});
         return jobs;
     }
     for (const Kernel& k : all_kernels()) {
-        const bool named = is_several(o.kernel) ? k.is_product() && (o.kernel == "all" || k.traits.native) &&
-                                                      device.context().checkKernel({.kernel = k.info.name})
-                                                : k.name() == o.kernel;
+        const bool named = is_several(options.kernel)
+                               ? k.is_product() && (options.kernel == "all" || k.traits.native) &&
+                                     device.context().checkKernel({.kernel = k.info.name})
+                               : k.name() == options.kernel;
         if (!named) continue;
         const auto c = wanted ? Result<Case>(*wanted) : parse_case(problem_for(k, {.m = 2048, .n = 2048, .k = 2048}));
         if (!c) return c.status();
         jobs.push_back({k.name(), *c, wanted ? workspace_limit : workspace_for(k)});
     }
-    if (jobs.empty() && is_several(o.kernel)) return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, none_serves};
+    if (jobs.empty() && is_several(options.kernel)) return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, none_serves};
     if (jobs.empty())
-        return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, unknown_kernel(o.kernel, {"all", "native"})};
+        return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, unknown_kernel(options.kernel, {"all", "native"})};
     return jobs;
 }
 
@@ -258,17 +259,17 @@ Status Inspection::run(const std::vector<Job>& jobs) {
 }
 
 /// Machine code is the same for every device: it needs none, unless another choice is to be seen.
-std::vector<const Kernel*> without_device(const Options& o) {
+std::vector<const Kernel*> without_device(const Options& options) {
     std::vector<const Kernel*> out;
-    if (!o.problem.empty() || !o.tile.empty()) return out;
+    if (!options.problem.empty() || !options.tile.empty()) return out;
     for (const Kernel& k : all_kernels())
-        if (k.traits.native && (o.kernel == "native" || o.kernel == k.name())) out.push_back(&k);
+        if (k.traits.native && (options.kernel == "native" || options.kernel == k.name())) out.push_back(&k);
     return out;
 }
 
-int run_without_device(const Session& session, const Options& o, const std::vector<const Kernel*>& kernels,
+int run_without_device(const Session& session, const Options& options, const std::vector<const Kernel*>& kernels,
                        OutputFile& json_file) {
-    if (!o.assembly.empty())
+    if (!options.assembly.empty())
         return session.fail({VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
                              "--asm writes the assembly of a driver, and machine code has none with it"});
     std::vector<Inspected> all;
@@ -289,33 +290,33 @@ int run_without_device(const Session& session, const Options& o, const std::vect
             all.push_back({"", {.steps = {std::move(step)}}});
         }
     }
-    if (o.json != "-")
+    if (options.json != "-")
         print("machine code for sm_" + std::to_string(kernels[0]->traits.native) + "a; no device is needed\n\n" +
               table.header(session.colored()) + table.body(session.colored()));
     return session.commit({{&json_file, json_text(json(nullptr, all))}}, exit_right);
 }
 
-int run(const Session& session, const Options& o) {
-    if (o.kernel.empty() && o.problem.empty())
+int run(const Session& session, const Options& options) {
+    if (options.kernel.empty() && options.problem.empty())
         return session.fail({VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
                              "inspect needs --kernel NAME, all or native, or a PROBLEM: then the kernel that is chosen "
                              "for it is inspected"});
-    if (is_several(o.kernel) && !o.tile.empty())
+    if (is_several(options.kernel) && !options.tile.empty())
         return session.fail(
             {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
-             "--tile replaces constants of one kernel; it cannot be combined with --kernel " + o.kernel});
-    if (Status s = own_places({{"--json", o.json}, {"--asm", o.assembly}}); !s) return session.fail(s);
-    auto json_file = OutputFile::open(o.json), assembly_file = OutputFile::open(o.assembly);
+             "--tile replaces constants of one kernel; it cannot be combined with --kernel " + options.kernel});
+    if (Status s = own_places({{"--json", options.json}, {"--asm", options.assembly}}); !s) return session.fail(s);
+    auto json_file = OutputFile::open(options.json), assembly_file = OutputFile::open(options.assembly);
     for (const auto* file : {&json_file, &assembly_file})
         if (!*file) return session.fail(file->status());
-    if (const auto native = without_device(o); !native.empty())
-        return run_without_device(session, o, native, *json_file);
+    if (const auto native = without_device(options); !native.empty())
+        return run_without_device(session, options, native, *json_file);
     const auto device = session.open(true);
     if (!device) return session.fail(device.status());
-    const auto jobs = jobs_of(o, *device);
+    const auto jobs = jobs_of(options, *device);
     if (!jobs) return session.fail(jobs.status());
 
-    Inspection inspection(session, o, *device, jobs->size());
+    Inspection inspection(session, options, *device, jobs->size());
     if (Status s = inspection.run(*jobs); !s) return session.fail(s);
     Exit code = session.commit({{&*json_file, json_text(json(&*device, inspection.all()))}}, exit_right);
     if (assembly_file->wanted()) {

@@ -48,9 +48,9 @@ size_t default_size(VkPhysicalDeviceType kind) {
     }
 }
 
-Result<Case> case_of(const Options& o, VkPhysicalDeviceType kind) {
-    const std::string n = std::to_string(o.size ? o.size : default_size(kind));
-    auto cases = parse_shapes(o.shape.empty() ? n + "x" + n + "x" + n : o.shape, o.type, "");
+Result<Case> case_of(const Options& options, VkPhysicalDeviceType kind) {
+    const std::string n = std::to_string(options.size ? options.size : default_size(kind));
+    auto cases = parse_shapes(options.shape.empty() ? n + "x" + n + "x" + n : options.shape, options.type, "");
     if (!cases) return cases.status();
     if (cases->size() != 1)
         return usage("the ladder takes one shape, and --shape names " + std::to_string(cases->size()));
@@ -93,29 +93,29 @@ std::string table_of(const std::vector<Climbed>& all, bool integer, bool colored
                  {.title = "of best", .right = true},
                  {.title = "checked"}});
     for (size_t i = 0; i < all.size(); ++i) {
-        const Measurement& m = all[i].m;
-        if (m.timed()) {
+        const Measurement& measured = all[i].m;
+        if (measured.timed()) {
             char share[32] = "-";  // nothing was to be added
-            if (best > 0) std::snprintf(share, sizeof share, "%.0f %%", 100 * m.flops_per_second() / best);
+            if (best > 0) std::snprintf(share, sizeof share, "%.0f %%", 100 * measured.flops_per_second() / best);
             table.add({all[i].rung->name,
-                       label_of(m.kernel),
-                       std::to_string(m.times.runs),
-                       seconds_text(m.times.median),
-                       {m.flops > 0 ? rate_text(m.flops_per_second(), integer) : "-", Style::head},
+                       label_of(measured.kernel),
+                       std::to_string(measured.times.runs),
+                       seconds_text(measured.times.median),
+                       {measured.flops > 0 ? rate_text(measured.flops_per_second(), integer) : "-", Style::head},
                        gain_text(gain_of(all, i)),
                        share,
-                       {m.checked, Style::good}});
+                       {measured.checked, Style::good}});
         } else {
-            const bool wrong = !m.wrong.empty();
+            const bool wrong = !measured.wrong.empty();
             table.add({all[i].rung->name,
-                       label_of(m.kernel),
+                       label_of(measured.kernel),
                        "",
                        "",
                        "",
                        "",
                        "",
                        {wrong ? "WRONG" : "not run", wrong ? Style::bad : Style::dim}});
-            table.note(wrong ? m.wrong : m.failure ? "interrupted" : m.failure.text);
+            table.note(wrong ? measured.wrong : measured.failure ? "interrupted" : measured.failure.text);
         }
     }
     return table.header(colored) + table.body(colored);
@@ -189,27 +189,27 @@ std::vector<Climbed> climb(const Session& session, const host::Device& device, c
     return all;
 }
 
-int run(const Session& session, const Options& o) {
-    if (o.type != "f32" && o.type != "i32")
-        return session.fail(usage("the ladder is there for f32 and i32, not for '" + o.type + "'"));
-    if (Status s = own_places({{"--json", o.json}, {"--plot", o.plot}}); !s) return session.fail(s);
-    auto file = OutputFile::open(o.json);
+int run(const Session& session, const Options& options) {
+    if (options.type != "f32" && options.type != "i32")
+        return session.fail(usage("the ladder is there for f32 and i32, not for '" + options.type + "'"));
+    if (Status s = own_places({{"--json", options.json}, {"--plot", options.plot}}); !s) return session.fail(s);
+    auto file = OutputFile::open(options.json);
     if (!file) return session.fail(file.status());
-    auto plot = OutputFile::open(o.plot);
+    auto plot = OutputFile::open(options.plot);
     if (!plot) return session.fail(plot.status());
     const auto device = session.open();
     if (!device) return session.fail(device.status());
-    const auto c = case_of(o, device->info().kind);
+    const auto c = case_of(options, device->info().kind);
     if (!c) return session.fail(c.status());
 
     Exit code = exit_right;
-    const std::vector<Climbed> all = climb(session, *device, *c, o.type == "i32", code);
+    const std::vector<Climbed> all = climb(session, *device, *c, options.type == "i32", code);
     const bool ran = std::ranges::any_of(all, [](const Climbed& r) { return r.m.timed() || !r.m.wrong.empty(); });
     if (!ran && !interrupted() && code == exit_right) return session.fail(all.back().m.failure);  // of all kernels
-    if (o.json != "-" && o.plot != "-") {
+    if (options.json != "-" && options.plot != "-") {
         const bool cold = std::ranges::any_of(all, [](const Climbed& r) { return r.m.cold; });
         print(device_line(device->info()) + "\n" + c->text + (cold ? ", cold\n\n" : ", hot\n\n"));
-        print(table_of(all, o.type == "i32", session.colored()));
+        print(table_of(all, options.type == "i32", session.colored()));
         const bool on_host =
             std::ranges::any_of(all, [](const Climbed& r) { return r.m.timed() && r.m.clock == host::Clock::host; });
         if (on_host) print("timed by the host's clock: the device has no timestamps\n");

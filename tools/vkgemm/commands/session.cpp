@@ -149,40 +149,43 @@ nlohmann::ordered_json json_device(const host::DeviceInfo& info) {
             {"device_id", info.deviceId}};
 }
 
-nlohmann::ordered_json json_measurement(const Measurement& m) {
+nlohmann::ordered_json json_measurement(const Measurement& measured) {
     using nlohmann::ordered_json;
     const auto or_null = [](const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); };
-    ordered_json j = {
-        {"checked", m.checked}, {"error", or_null(!m.failure ? m.failure.text : m.wrong)}, {"wrong", or_null(m.wrong)}};
-    if (!m.note.empty()) j["note"] = m.note;
-    if (!m.timed()) return j;
-    j["cold"] = m.cold;
-    j["operand_sets"] = m.sets;
-    j["clock"] = m.clock == host::Clock::device ? "device" : "host";
-    j["samples"] = m.samples;
-    j["median"] = m.times.median;
-    j["min"] = m.times.min;
-    j["max"] = m.times.max;
-    j["p95"] = m.times.p95;
-    j["drift"] = m.drift;
-    if (std::isinf(m.deviation))
+    ordered_json j = {{"checked", measured.checked},
+                      {"error", or_null(!measured.failure ? measured.failure.text : measured.wrong)},
+                      {"wrong", or_null(measured.wrong)}};
+    if (!measured.note.empty()) j["note"] = measured.note;
+    if (!measured.timed()) return j;
+    j["cold"] = measured.cold;
+    j["operand_sets"] = measured.sets;
+    j["clock"] = measured.clock == host::Clock::device ? "device" : "host";
+    j["samples"] = measured.samples;
+    j["median"] = measured.times.median;
+    j["min"] = measured.times.min;
+    j["max"] = measured.times.max;
+    j["p95"] = measured.times.p95;
+    j["drift"] = measured.drift;
+    if (std::isinf(measured.deviation))
         j["deviation"] = "inf";  // JSON has no such number
-    else if (m.deviation >= 0)
-        j["deviation"] = m.deviation;
-    j["tflops"] = m.flops_per_second() * 1e-12;
-    if (m.in_a_row > 0) {
-        j["in_a_row"] = m.in_a_row;
-        j["in_a_row_tflops"] = m.flops_per_second_in_a_row() * 1e-12;
+    else if (measured.deviation >= 0)
+        j["deviation"] = measured.deviation;
+    j["tflops"] = measured.flops_per_second() * 1e-12;
+    if (measured.in_a_row > 0) {
+        j["in_a_row"] = measured.in_a_row;
+        j["in_a_row_tflops"] = measured.flops_per_second_in_a_row() * 1e-12;
     }
-    j["gbytes_per_s"] = m.times.median > 0 ? m.bytes / m.times.median * 1e-9 : 0;
+    j["gbytes_per_s"] = measured.times.median > 0 ? measured.bytes / measured.times.median * 1e-9 : 0;
     return j;
 }
 
-nlohmann::ordered_json json_case(const Case& c, const Measurement& m) {
-    nlohmann::ordered_json j = {
-        {"problem", c.text}, {"kernel", m.kernel}, {"tile", m.tile}, {"workspace_bytes", m.workspaceBytes}};
-    j["native"] = is_native(m.kernel);
-    j.update(json_measurement(m));
+nlohmann::ordered_json json_case(const Case& c, const Measurement& measured) {
+    nlohmann::ordered_json j = {{"problem", c.text},
+                                {"kernel", measured.kernel},
+                                {"tile", measured.tile},
+                                {"workspace_bytes", measured.workspaceBytes}};
+    j["native"] = is_native(measured.kernel);
+    j.update(json_measurement(measured));
     return j;
 }
 

@@ -59,25 +59,25 @@ std::string note_of(const Outcome& found) {
     return note;
 }
 
-std::string command_line(const Options& o) {
+std::string command_line(const Options& options) {
     std::string text = "vkgemm tune";
-    for (const std::string& p : o.problems) text += " '" + p + "'";
-    if (!o.suite.empty()) text += " --suite " + o.suite;
+    for (const std::string& p : options.problems) text += " '" + p + "'";
+    if (!options.suite.empty()) text += " --suite " + options.suite;
     char number[32];
-    std::snprintf(number, sizeof number, "%g", o.budget);
-    if (o.budget > 0) text += std::string(" --budget ") + number;
+    std::snprintf(number, sizeof number, "%g", options.budget);
+    if (options.budget > 0) text += std::string(" --budget ") + number;
     return text;
 }
 
 /// The whole run.
 class Tuner {
    public:
-    Tuner(const Session& session, const Options& o, const host::Device& device, TunedFile& file, size_t problems)
+    Tuner(const Session& session, const Options& options, const host::Device& device, TunedFile& file, size_t problems)
         : session_(session),
           device_(device),
           file_(file),
           problems_(problems),
-          budget_(o.budget > 0 ? o.budget : default_budget * static_cast<double>(problems)),
+          budget_(options.budget > 0 ? options.budget : default_budget * static_cast<double>(problems)),
           progress_(problems, session.quiet) {}
 
     /// Refused where no more can be done: the device is lost, the file cannot be written.
@@ -123,17 +123,17 @@ Status Tuner::try_one(CaseRunner& runner, const Candidate& candidate, Outcome& f
     if (!found.tried.empty()) trial.give_up_above = give_up_ratio * found.winner().seconds;
     const PlanOptions options = {
         .kernel = candidate.kernel.c_str(), .tile = candidate.tile.c_str(), .workspaceLimit = workspace_limit};
-    const Measurement m = runner.try_out(options, trial);
-    if (m.failure.code == VKGEMM_ERROR_DEVICE_LOST) return m.failure;
+    const Measurement measured = runner.try_out(options, trial);
+    if (measured.failure.code == VKGEMM_ERROR_DEVICE_LOST) return measured.failure;
     const std::string who = candidate.kernel + " " + candidate.tile + ": ";
-    if (!m.failure) {
-        report(runner.given(), who + m.failure.text);
-    } else if (!m.wrong.empty()) {
+    if (!measured.failure) {
+        report(runner.given(), who + measured.failure.text);
+    } else if (!measured.wrong.empty()) {
         exit_ = exit_wrong;
-        report(runner.given(), who + "WRONG: " + m.wrong);
-    } else if (m.timed() && !interrupted()) {
-        found.tried.push_back({candidate, m.times.median});
-        if (m.times.median < found.winner().seconds) found.best = found.tried.size() - 1;
+        report(runner.given(), who + "WRONG: " + measured.wrong);
+    } else if (measured.timed() && !interrupted()) {
+        found.tried.push_back({candidate, measured.times.median});
+        if (measured.times.median < found.winner().seconds) found.best = found.tried.size() - 1;
     }
     return {};
 }
@@ -152,12 +152,13 @@ Status Tuner::second_look(CaseRunner& runner, Outcome& found) {
     for (const bool again : {false, true})
         for (Tried* t : finalists) {
             if (interrupted()) return {};
-            const Measurement m = runner.try_out({.kernel = t->candidate.kernel.c_str(),
-                                                  .tile = t->candidate.tile.c_str(),
-                                                  .workspaceLimit = workspace_limit},
-                                                 {.check = false});
-            if (!m.failure) return m.failure;
-            if (m.timed()) t->seconds = again ? std::min(t->seconds, m.times.median) : m.times.median;
+            const Measurement measured = runner.try_out({.kernel = t->candidate.kernel.c_str(),
+                                                         .tile = t->candidate.tile.c_str(),
+                                                         .workspaceLimit = workspace_limit},
+                                                        {.check = false});
+            if (!measured.failure) return measured.failure;
+            if (measured.timed())
+                t->seconds = again ? std::min(t->seconds, measured.times.median) : measured.times.median;
         }
     const auto least = std::ranges::min_element(finalists, {}, [](const Tried* t) { return t->seconds; });
     found.best = static_cast<size_t>(*least - found.tried.data());
@@ -267,32 +268,33 @@ void Tuner::summary(const std::string& path) {
     print(wrapped(text, 0));
 }
 
-int run(const Session& session, Options o) {
-    if (o.out.empty() || o.out == "-")
+int run(const Session& session, Options options) {
+    if (options.out.empty() || options.out == "-")
         return session.fail(usage("--out needs a file, because rows are added to it one by one"));
-    if (Status s = own_places({{"--suite", suite_file(o.suite)}, {"--out", o.out}}); !s) return session.fail(s);
-    if (o.random.problems) {
-        o.random.out = o.out;
-        o.random.resume = o.resume;
-        o.random.budget = o.budget;
-        return run_tune_random(session, o.random);
+    if (Status s = own_places({{"--suite", suite_file(options.suite)}, {"--out", options.out}}); !s)
+        return session.fail(s);
+    if (options.random.problems) {
+        options.random.out = options.out;
+        options.random.resume = options.resume;
+        options.random.budget = options.budget;
+        return run_tune_random(session, options.random);
     }
-    const auto cases = load_cases(o.problems, o.suite);
+    const auto cases = load_cases(options.problems, options.suite);
     if (!cases) return session.fail(cases.status());
     for (const Case& c : *cases)
         if (auto refused = refused_groups(c, "tuned rows are of single products")) return session.fail(*refused);
     const auto device = session.open();
     if (!device) return session.fail(device.status());
-    auto file = TunedFile::open(o.out, o.resume, *device, command_line(o));
+    auto file = TunedFile::open(options.out, options.resume, *device, command_line(options));
     if (!file) return session.fail(file.status());
 
     print(device_line(device->info()) + "\n");
-    Tuner tuner(session, o, *device, *file, cases->size());
+    Tuner tuner(session, options, *device, *file, cases->size());
     for (const Case& c : *cases) {
         if (interrupted()) break;
         if (Status s = tuner.tune(c); !s) return session.fail(s);
     }
-    tuner.summary(o.out);
+    tuner.summary(options.out);
     if (interrupted()) {
         warn(file->added() ? "vkgemm: interrupted; the rows so far are kept"
                            : "vkgemm: interrupted before the first row; no file is written");

@@ -54,16 +54,16 @@ class RandomTuner {
 Status RandomTuner::add_row(const Regret& found) {
     const TimedCandidate &best = found.tried[found.best()], &chosen = found.tried[found.chosen];
     CaseRunner runner(device_, found.given->c, {});
-    const Measurement m = runner.check_only({.kernel = best.candidate.kernel.c_str(),
-                                             .tile = best.candidate.tile.c_str(),
-                                             .workspaceLimit = workspace_limit},
-                                            1);
-    if (m.failure.code == VKGEMM_ERROR_DEVICE_LOST) return m.failure;
-    if (!m.failure || interrupted()) return {};
-    if (!m.wrong.empty()) {
+    const Measurement measured = runner.check_only({.kernel = best.candidate.kernel.c_str(),
+                                                    .tile = best.candidate.tile.c_str(),
+                                                    .workspaceLimit = workspace_limit},
+                                                   1);
+    if (measured.failure.code == VKGEMM_ERROR_DEVICE_LOST) return measured.failure;
+    if (!measured.failure || interrupted()) return {};
+    if (!measured.wrong.empty()) {
         exit_ = exit_wrong;
         warn("vkgemm: " + found.given->c.text + ": " + best.candidate.kernel + " " + best.candidate.tile +
-             ": WRONG: " + m.wrong);
+             ": WRONG: " + measured.wrong);
         return {};
     }
     return file_.add(found.given->c.problem, best.candidate,

@@ -267,25 +267,25 @@ uint32_t vector_width(const Step& step, VkgemmSlot slot) {
 }
 
 GroupTable group_table(const Problem& problem) {
-    const Resolved r = resolve(problem);
+    const Resolved resolved = resolve(problem);
     GroupTable out;
     if (problem.grouping == VKGEMM_GROUPING_SELECTED) {  // each product its own matrix of B
-        for (uint32_t i = 0; i < r.batch; ++i) out.indices.push_back(i);
+        for (uint32_t i = 0; i < resolved.batch; ++i) out.indices.push_back(i);
         return out;
     }
-    for (uint64_t i = 0; i < r.batch; ++i) {
+    for (uint64_t i = 0; i < resolved.batch; ++i) {
         VkgemmGroup g{};
         g.m = static_cast<uint32_t>(problem.m);
         g.n = static_cast<uint32_t>(problem.n);
         g.k = static_cast<uint32_t>(problem.k);
-        g.offsetA = i * r.a.batch_step;
-        g.offsetB = i * r.b.batch_step;
-        g.offsetC = i * r.c.batch_step;
-        g.offsetD = i * r.d.batch_step;
-        if (!r.group_of_row.empty()) {
+        g.offsetA = i * resolved.a.batch_step;
+        g.offsetB = i * resolved.b.batch_step;
+        g.offsetC = i * resolved.c.batch_step;
+        g.offsetD = i * resolved.d.batch_step;
+        if (!resolved.group_of_row.empty()) {
             g.firstIndex = static_cast<uint32_t>(out.indices.size());
-            for (uint32_t row = 0; row < r.group_of_row.size(); ++row)
-                if (r.is_in(i, row)) out.indices.push_back(row);
+            for (uint32_t row = 0; row < resolved.group_of_row.size(); ++row)
+                if (resolved.is_in(i, row)) out.indices.push_back(row);
             g.m = static_cast<uint32_t>(out.indices.size()) - g.firstIndex;
         }
         out.groups.push_back(g);
@@ -303,8 +303,9 @@ bool reads_c(const Case& c) {
     return !convertFactors(c.problem, alpha, beta) || beta != 0;
 }
 
-Status refused_size(const Resolved& r) {
-    const uint64_t bytes = r.a.span_bytes() + r.b.span_bytes() + r.c.span_bytes() + r.d.span_bytes();
+Status refused_size(const Resolved& resolved) {
+    const uint64_t bytes =
+        resolved.a.span_bytes() + resolved.b.span_bytes() + resolved.c.span_bytes() + resolved.d.span_bytes();
     if (bytes <= most_operand_bytes) return {};
     return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
             "its operands have " + std::to_string(bytes) + " bytes, and the tool keeps at most " +
@@ -320,18 +321,18 @@ double flops(const Case& c) {
 }
 
 double least_bytes(const Case& c) {
-    const Resolved r = resolve(c.problem);
+    const Resolved resolved = resolve(c.problem);
     double bytes = 0;
     const auto add = [&](const MatrixInfo& m) {
         bytes += static_cast<double>(m.rows) * static_cast<double>(m.cols) * static_cast<double>(m.matrices()) *
                  m.bytes / m.block;
     };
     if (multiplies(c)) {
-        add(r.a);
-        add(r.b);
+        add(resolved.a);
+        add(resolved.b);
     }
-    if (c.beta != 0) add(r.c);
-    add(r.d);
+    if (c.beta != 0) add(resolved.c);
+    add(resolved.d);
     return bytes;
 }
 

@@ -28,20 +28,22 @@ bool has_deviation(const Case& c) {
 }
 
 double deviation_of(const Case& c, const OperandBytes& operands, std::span<const std::byte> d) {
-    const Resolved r = resolve(c.problem);
+    const Resolved resolved = resolve(c.problem);
     const uint64_t depth = c.problem.k, count = std::clamp<uint64_t>(most_products / depth, 8, most_elements);
     Random random{1};
     double worst = 0;
     for (uint64_t i = 0; i < count; ++i) {
-        const uint64_t batch = random.next() % r.batch, row = random.next() % r.d.rows, col = random.next() % r.d.cols;
+        const uint64_t batch = random.next() % resolved.batch, row = random.next() % resolved.d.rows,
+                       col = random.next() % resolved.d.cols;
         double sum = 0, all = 0;
         for (uint64_t k = 0; k < depth; ++k) {
-            const double product = element(r.a, operands[VKGEMM_SLOT_A], batch, row, k) *
-                                   element(r.b, operands[VKGEMM_SLOT_B], batch, k, col);
+            const double product = element(resolved.a, operands[VKGEMM_SLOT_A], batch, row, k) *
+                                   element(resolved.b, operands[VKGEMM_SLOT_B], batch, k, col);
             sum += product;
             all += std::abs(product);
         }
-        const double off = std::abs(element(r.d, d, batch, row, col) - c.alpha * sum) / (std::abs(c.alpha) * all);
+        const double off =
+            std::abs(element(resolved.d, d, batch, row, col) - c.alpha * sum) / (std::abs(c.alpha) * all);
         worst = std::max(worst, std::isnan(off) ? std::numeric_limits<double>::infinity() : off);
     }
     return worst;

@@ -16,14 +16,17 @@ bool has_negatives(const MatrixInfo& m) { return m.type != u8 && !has_few(m); }
 int largest(const MatrixInfo& m, int range) { return has_few(m) ? 10 : range; }
 
 /// Numbers from 1 to `range`, of either sign where the type has one: none is 0, so that each counts.
-std::vector<int8_t> random_numbers(const MatrixInfo& m, uint64_t matrices, int range, uint64_t seed) {
-    if (m.type == VKGEMM_TYPE_MXFP4 || m.type == VKGEMM_TYPE_NVFP4) range = std::min(range, 4);  // which have no 5
+std::vector<int8_t> random_numbers(const MatrixInfo& matrix, uint64_t matrices, int range, uint64_t seed) {
+    if (matrix.type == VKGEMM_TYPE_MXFP4 || matrix.type == VKGEMM_TYPE_NVFP4)
+        range = std::min(range, 4);    // which have no 5
     std::array<int8_t, 256> number{};  // for a random byte, so that one random number does for eight
     for (size_t i = 0; i < number.size(); ++i) {
         const auto size = static_cast<int8_t>(1 + i / 2 * static_cast<size_t>(range) / 128);
-        number[i] = static_cast<int8_t>(has_few(m) ? (i % 2 ? -10 : 1) : i % 2 && m.type != u8 ? -size : size);
+        number[i] = static_cast<int8_t>(has_few(matrix)              ? (i % 2 ? -10 : 1)
+                                        : i % 2 && matrix.type != u8 ? -size
+                                                                     : size);
     }
-    std::vector<int8_t> v(matrices * m.rows * m.cols);
+    std::vector<int8_t> v(matrices * matrix.rows * matrix.cols);
     Random random{seed};
     for (size_t i = 0; i < v.size(); i += 8)
         for (uint64_t bits = random.next(), j = i; j < std::min(i + 8, v.size()); ++j, bits >>= 8)
@@ -75,21 +78,21 @@ void pair_up(int8_t* row, const Pairs& p, uint64_t number) {
 
 }  // namespace
 
-ExactNumbers exact_numbers(const Resolved& r, uint64_t k, const ExactLimits& limits, uint64_t seed) {
-    const uint64_t of_a = r.a.matrices(), of_b = r.b.matrices();
+ExactNumbers exact_numbers(const Resolved& resolved, uint64_t k, const ExactLimits& limits, uint64_t seed) {
+    const uint64_t of_a = resolved.a.matrices(), of_b = resolved.b.matrices();
     const auto numbers = [&](int range) {
-        return ExactNumbers{random_numbers(r.a, of_a, range, 2 * seed + 1),
-                            random_numbers(r.b, of_b, range, 2 * seed + 2)};
+        return ExactNumbers{random_numbers(resolved.a, of_a, range, 2 * seed + 1),
+                            random_numbers(resolved.b, of_b, range, 2 * seed + 2)};
     };
     const int64_t sum_limit = limits.sum - ExactLimits::others;
     for (int range = 7; range >= 1; --range)
-        if (const int64_t most = static_cast<int64_t>(k) * largest(r.a, range) * largest(r.b, range);
+        if (const int64_t most = static_cast<int64_t>(k) * largest(resolved.a, range) * largest(resolved.b, range);
             2 * most <= sum_limit && most <= limits.terms)
             return numbers(range);
 
     constexpr int range = 2;
-    const int64_t term = int64_t{largest(r.a, range)} * largest(r.b, range);
-    const int64_t left = has_few(r.a) ? 11 * largest(r.b, range) : term;  // of a pair that is alone
+    const int64_t term = int64_t{largest(resolved.a, range)} * largest(resolved.b, range);
+    const int64_t left = has_few(resolved.a) ? 11 * largest(resolved.b, range) : term;  // of a pair that is alone
     // An odd k has its last without a partner.
     const int64_t lonely = sum_limit / (2 * left) - static_cast<int64_t>(k % 2);
     Pairs p = {.half = k / 2,
@@ -98,24 +101,25 @@ ExactNumbers exact_numbers(const Resolved& r, uint64_t k, const ExactLimits& lim
                .active = without_seven(
                    parts_of(k * static_cast<uint64_t>(term), limits.terms - 3 * limits.sum / 4 - 2 * term)),
                .signs = {}};
-    const bool signless_a = !has_negatives(r.a), signless_b = !has_negatives(r.b);
+    const bool signless_a = !has_negatives(resolved.a), signless_b = !has_negatives(resolved.b);
     Random random{seed ^ 0x5eed};
     for (uint64_t i = 0; i < p.half && !(signless_a && signless_b); ++i)
         p.signs.push_back(signless_a || (!signless_b && random.next() & 1) ? -1 : 1);
 
     ExactNumbers v = numbers(range);
-    for (uint64_t line = 0; line < of_a * r.a.rows; ++line) {
-        const uint64_t number = line / r.a.rows + line % r.a.rows * 7 + seed;
-        if (has_few(r.a))
-            pair_up_few(&v.a[line * k], p, k, r.a.block, number);
+    for (uint64_t line = 0; line < of_a * resolved.a.rows; ++line) {
+        const uint64_t number = line / resolved.a.rows + line % resolved.a.rows * 7 + seed;
+        if (has_few(resolved.a))
+            pair_up_few(&v.a[line * k], p, k, resolved.a.block, number);
         else
             pair_up(&v.a[line * k], p, number);
     }
     for (uint64_t matrix = 0; matrix < of_b; ++matrix)
         for (uint64_t i = 0; i < p.signs.size(); ++i) {
-            const int8_t* const first = &v.b[(matrix * k + i) * r.b.cols];
-            int8_t* const second = &v.b[(matrix * k + p.last - i) * r.b.cols];
-            for (uint64_t col = 0; col < r.b.cols; ++col) second[col] = static_cast<int8_t>(p.signs[i] * first[col]);
+            const int8_t* const first = &v.b[(matrix * k + i) * resolved.b.cols];
+            int8_t* const second = &v.b[(matrix * k + p.last - i) * resolved.b.cols];
+            for (uint64_t col = 0; col < resolved.b.cols; ++col)
+                second[col] = static_cast<int8_t>(p.signs[i] * first[col]);
         }
     return v;
 }

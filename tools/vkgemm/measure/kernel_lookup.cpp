@@ -80,15 +80,16 @@ std::string types_of(const Kernel& k) {
     return name(k.info.a) + "*" + name(k.info.b) + "+" + name(k.info.accumulate) + "->" + d;
 }
 
-bool has_types(const Kernel& k, const Resolved& r) {
+bool has_types(const Kernel& k, const Resolved& resolved) {
     const auto is_fp8 = [](Type t) { return t == VKGEMM_TYPE_E4M3 || t == VKGEMM_TYPE_E5M2; };
-    const bool mixed = r.a.type != r.b.type || r.a.block != 1 || is_fp8(r.a.type);
+    const bool mixed = resolved.a.type != resolved.b.type || resolved.a.block != 1 || is_fp8(resolved.a.type);
     const bool operands = k.is_mixed()       ? mixed
-                          : is_fp8(k.info.a) ? is_fp8(r.a.type) && is_fp8(r.b.type)
-                                             : k.info.a == r.a.type && k.info.b == r.b.type;
+                          : is_fp8(k.info.a) ? is_fp8(resolved.a.type) && is_fp8(resolved.b.type)
+                                             : k.info.a == resolved.a.type && k.info.b == resolved.b.type;
     const bool is_whole = !type_info(k.info.accumulate).isFloat;
-    const bool d = k.info.d == VKGEMM_TYPE_DEFAULT ? !is_whole || r.d.type != r.accumulate : k.info.d == r.d.type;
-    return operands && d && k.info.accumulate == r.accumulate;
+    const bool d = k.info.d == VKGEMM_TYPE_DEFAULT ? !is_whole || resolved.d.type != resolved.accumulate
+                                                   : k.info.d == resolved.d.type;
+    return operands && d && k.info.accumulate == resolved.accumulate;
 }
 
 Result<std::vector<const Kernel*>> find_kernels(const std::string& name, const Case* c, std::vector<std::string> also) {

@@ -61,21 +61,21 @@ Result<host::Buffer> OperandPool::random(Type type, VkDeviceSize bytes) {
 }
 
 Result<PooledOperands> OperandPool::operands(const Case& c, bool cold, uint64_t workspace_bytes) {
-    const Resolved r = resolve(c.problem);
+    const Resolved resolved = resolve(c.problem);
     PooledOperands out;
     const auto whole_words = [](uint64_t bytes) { return (bytes + 3) / 4 * 4; };  // mixed types are read in words
-    out.a.bytes = whole_words(r.a.span_bytes());
-    out.b.bytes = whole_words(r.b.span_bytes());
-    out.d.bytes = r.d.span_bytes();
+    out.a.bytes = whole_words(resolved.a.span_bytes());
+    out.b.bytes = whole_words(resolved.b.span_bytes());
+    out.d.bytes = resolved.d.span_bytes();
     VkDeviceSize together = 0;
     for (PooledOperands::Slot* slot : {&out.a, &out.b, &out.d})
         together += slot->stride = roundUp(slot->bytes, pool_unit);
     if (cold) out.sets = static_cast<size_t>((pool_rotation + together - 1) / together);
-    const bool shared = r.a.type == r.b.type;
+    const bool shared = resolved.a.type == resolved.b.type;
     out.b.begin = shared ? out.sets * out.a.stride : 0;
-    auto a = random(r.a.type, out.sets * out.a.stride + (shared ? out.sets * out.b.stride : 0));
+    auto a = random(resolved.a.type, out.sets * out.a.stride + (shared ? out.sets * out.b.stride : 0));
     if (!a) return a.status();
-    auto b = shared ? a : random(r.b.type, out.sets * out.b.stride);
+    auto b = shared ? a : random(resolved.b.type, out.sets * out.b.stride);
     if (!b) return b.status();
     auto d = at_least(results_, out.sets * out.d.stride);
     if (!d) return d.status();

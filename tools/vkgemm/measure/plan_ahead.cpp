@@ -19,19 +19,19 @@ constexpr size_t varied = 16;  // kernels that are tried with other schedules, t
 constexpr auto wait_for = std::chrono::milliseconds(1);
 
 /// Leaves the choice where it is.
-void leave_out_hopeless(Regret& r, bool is_cpu) {
+void leave_out_hopeless(Regret& regret, bool is_cpu) {
     double least = std::numeric_limits<double>::infinity();
-    for (const TimedCandidate& t : r.tried) least = std::min(least, t.candidate.cost);
+    for (const TimedCandidate& t : regret.tried) least = std::min(least, t.candidate.cost);
     const double most = least * (is_cpu ? worth_a_try_on_cpu : worth_a_try);
     std::vector<TimedCandidate> kept;
-    const size_t choice = r.chosen;
-    for (size_t i = 0; i < r.tried.size(); ++i) {
-        if (i != choice && r.tried[i].candidate.cost > most) continue;
-        if (i == choice) r.chosen = kept.size();
-        kept.push_back(std::move(r.tried[i]));
+    const size_t choice = regret.chosen;
+    for (size_t i = 0; i < regret.tried.size(); ++i) {
+        if (i != choice && regret.tried[i].candidate.cost > most) continue;
+        if (i == choice) regret.chosen = kept.size();
+        kept.push_back(std::move(regret.tried[i]));
     }
-    r.left_out = r.tried.size() - kept.size();
-    r.tried = std::move(kept);
+    regret.left_out = regret.tried.size() - kept.size();
+    regret.tried = std::move(kept);
 }
 
 /// All candidates, none of them timed, and which of them is the choice.

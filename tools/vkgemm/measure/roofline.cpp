@@ -157,15 +157,16 @@ double Roofline::measured(const std::string& units) {
     return 0;
 }
 
-std::optional<double> Roofline::peak(const Resolved& r) {
-    const bool doubles = r.accumulate == f64 && has_features(*caps_, {"shaderFloat64"});
-    const double plain = r.accumulate == f32 || r.accumulate == f16 ? measured("f32")
-                         : r.accumulate == i32                      ? measured("i32")
-                         : doubles                                  ? measured("f64")
-                                                                    : 0;
+std::optional<double> Roofline::peak(const Resolved& resolved) {
+    const bool doubles = resolved.accumulate == f64 && has_features(*caps_, {"shaderFloat64"});
+    const double plain = resolved.accumulate == f32 || resolved.accumulate == f16 ? measured("f32")
+                         : resolved.accumulate == i32                             ? measured("i32")
+                         : doubles                                                ? measured("f64")
+                                                                                  : 0;
     std::optional<double> matrix;
     for (const MatrixUnits& m : matrix_units)
-        if (r.a.type == m.factor && r.b.type == m.factor && r.accumulate == m.sum && shape_of(*caps_, m))
+        if (resolved.a.type == m.factor && resolved.b.type == m.factor && resolved.accumulate == m.sum &&
+            shape_of(*caps_, m))
             matrix = measured(m.name);
     return peak_of(plain, matrix);
 }

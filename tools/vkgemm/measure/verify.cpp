@@ -37,10 +37,11 @@ bool is_poison(Type type, uint32_t bytes, const std::byte* element) {
 }
 
 /// Which of `count` neighbours is the first that is still poison; `count`: none.
-uint64_t first_poison(const MatrixInfo& m, const std::byte* first, uint64_t count) {
-    return by_width(m.bytes, [&](auto poisoned) {
+uint64_t first_poison(const MatrixInfo& matrix, const std::byte* first, uint64_t count) {
+    return by_width(matrix.bytes, [&](auto poisoned) {
         for (size_t i = 0; i < sizeof poisoned; ++i)
-            poisoned = static_cast<decltype(poisoned)>(poisoned | uint64_t{poison(m.type) >> i % 4 * 8 & 255} << i * 8);
+            poisoned =
+                static_cast<decltype(poisoned)>(poisoned | uint64_t{poison(matrix.type) >> i % 4 * 8 & 255} << i * 8);
         for (uint64_t i = 0; i < count; ++i)
             if (std::memcmp(first + i * sizeof poisoned, &poisoned, sizeof poisoned) == 0) return i;
         return count;

@@ -176,12 +176,14 @@ BarPlot BenchReport::bars(const std::vector<Group>& all) const {
     for (const BenchResult& r : results_) most = std::max(most, r.m.flops_per_second());
     const RateUnit unit = rate_unit(most, floats, integers);
     plot.axis = unit.name;
-    const auto bar = [&](const BenchResult& r, bool named) {
-        const auto at = std::ranges::find(plot.series, r.is_baseline ? r.m.kernel : "vkgemm");
-        std::string text = r.m.timed() ? rate_of(*r.given, r.m) : r.m.wrong.empty() ? "not run" : "wrong";
-        if (named) text += ", " + r.m.kernel;
+    const auto bar = [&](const BenchResult& result, bool named) {
+        const auto at = std::ranges::find(plot.series, result.is_baseline ? result.m.kernel : "vkgemm");
+        std::string text = result.m.timed()         ? rate_of(*result.given, result.m)
+                           : result.m.wrong.empty() ? "not run"
+                                                    : "wrong";
+        if (named) text += ", " + result.m.kernel;
         return Bar{.series = static_cast<size_t>(at - plot.series.begin()),
-                   .value = r.m.flops_per_second() / unit.size,
+                   .value = result.m.flops_per_second() / unit.size,
                    .text = text};
     };
     for (const Group& g : all) {

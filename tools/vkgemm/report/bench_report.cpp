@@ -75,44 +75,47 @@ Table BenchReport::table() const {
 
 std::string BenchReport::header(bool colored) const { return table().header(colored); }
 
-void BenchReport::add_row(Table& rows, const BenchResult& r) const {
-    const Measurement& m = r.m;
-    std::vector<Cell> cells = {"  " + (m.kernel.empty() ? std::string("-") : label_of(m.kernel))};
-    const bool timed = m.timed();
+void BenchReport::add_row(Table& rows, const BenchResult& result) const {
+    const Measurement& measured = result.m;
+    std::vector<Cell> cells = {"  " + (measured.kernel.empty() ? std::string("-") : label_of(measured.kernel))};
+    const bool timed = measured.timed();
     const auto add = [&](bool wanted, Cell cell) {
         if (wanted) cells.push_back(timed ? std::move(cell) : Cell());
     };
-    add(true, std::to_string(m.times.runs));
-    add(true, seconds_text(m.times.median));
-    add(columns_.min, seconds_text(m.times.min));
-    add(columns_.max, seconds_text(m.times.max));
-    add(columns_.p95, seconds_text(m.times.p95));
-    add(true, {rate_of(*r.given, m), Style::head});
-    add(columns_.in_a_row,
-        m.in_a_row > 0 ? rate_text(m.flops_per_second_in_a_row(), !resolve(r.given->problem).is_float()) : "-");
-    add(columns_.error, m.deviation >= 0 ? error_text(m.deviation) : "-");
-    cells.push_back(!timed ? unmeasured(r) : unchecked_ ? Cell("unchecked", Style::bad) : Cell(m.checked, Style::good));
-    if (r.ratio > 0) cells.emplace_back(ratio_text(r.ratio), r.ratio >= 1 ? Style::good : Style::plain);
+    add(true, std::to_string(measured.times.runs));
+    add(true, seconds_text(measured.times.median));
+    add(columns_.min, seconds_text(measured.times.min));
+    add(columns_.max, seconds_text(measured.times.max));
+    add(columns_.p95, seconds_text(measured.times.p95));
+    add(true, {rate_of(*result.given, measured), Style::head});
+    add(columns_.in_a_row, measured.in_a_row > 0 ? rate_text(measured.flops_per_second_in_a_row(),
+                                                             !resolve(result.given->problem).is_float())
+                                                 : "-");
+    add(columns_.error, measured.deviation >= 0 ? error_text(measured.deviation) : "-");
+    cells.push_back(!timed       ? unmeasured(result)
+                    : unchecked_ ? Cell("unchecked", Style::bad)
+                                 : Cell(measured.checked, Style::good));
+    if (result.ratio > 0) cells.emplace_back(ratio_text(result.ratio), result.ratio >= 1 ? Style::good : Style::plain);
     rows.add(std::move(cells));
-    if (!m.wrong.empty()) rows.note(m.wrong);
-    if (!m.failure) rows.note(m.failure.text);
-    if (!m.note.empty()) rows.note(m.note);
-    if (timed && !r.is_baseline && m.clock == host::Clock::host)
+    if (!measured.wrong.empty()) rows.note(measured.wrong);
+    if (!measured.failure) rows.note(measured.failure.text);
+    if (!measured.note.empty()) rows.note(measured.note);
+    if (timed && !result.is_baseline && measured.clock == host::Clock::host)
         rows.note("timed by the host's clock: the device has no timestamps");
-    if (m.drift != 0) rows.note(drift_text(m.drift));
+    if (measured.drift != 0) rows.note(drift_text(measured.drift));
 }
 
 std::string BenchReport::add(BenchResult result, bool colored) {
     results_.push_back(std::move(result));
-    BenchResult& r = results_.back();
-    if (r.is_baseline && r.m.timed()) {
+    BenchResult& result = results_.back();
+    if (result.is_baseline && result.m.timed()) {
         double ours = 0;
         for (const BenchResult& other : results_)
-            if (other.given == r.given && !other.is_baseline) ours = std::max(ours, other.m.flops_per_second());
-        if (const double its = r.m.flops_per_second(); its > 0) r.ratio = ours / its;
+            if (other.given == result.given && !other.is_baseline) ours = std::max(ours, other.m.flops_per_second());
+        if (const double its = result.m.flops_per_second(); its > 0) result.ratio = ours / its;
     }
     Table rows = table();
-    add_row(rows, r);
+    add_row(rows, result);
     return rows.body(colored);
 }
 
@@ -199,21 +202,21 @@ std::string BenchReport::csv() const {
         "row_s,"
         "in_a_row_tflops,deviation,native\n";
     for (const BenchResult& r : results_) {
-        const Measurement& m = r.m;
-        const nlohmann::ordered_json j = json_case(*r.given, m);
+        const Measurement& measured = r.m;
+        const nlohmann::ordered_json j = json_case(*r.given, measured);
         const auto cell = [&j](const char* key) {
             return !j.contains(key) ? "" : j[key].is_string() ? j[key].get<std::string>() : j[key].dump();
         };
-        all += csv_quoted(r.given->text) + "," + (r.is_baseline ? csv_word(m.kernel) : "vkgemm") + "," +
-               (r.is_baseline ? "" : csv_word(m.kernel));
-        all += "," + csv_quoted(m.tile) + "," + csv_word(m.checked) + "," +
-               csv_quoted(!m.failure ? m.failure.text : m.wrong);
-        all += "," + std::string(m.timed() ? (m.clock == host::Clock::device ? "device" : "host") : "");
-        all += "," + cell("cold") + "," + std::to_string(m.times.runs);
+        all += csv_quoted(r.given->text) + "," + (r.is_baseline ? csv_word(measured.kernel) : "vkgemm") + "," +
+               (r.is_baseline ? "" : csv_word(measured.kernel));
+        all += "," + csv_quoted(measured.tile) + "," + csv_word(measured.checked) + "," +
+               csv_quoted(!measured.failure ? measured.failure.text : measured.wrong);
+        all += "," + std::string(measured.timed() ? (measured.clock == host::Clock::device ? "device" : "host") : "");
+        all += "," + cell("cold") + "," + std::to_string(measured.times.runs);
         for (const char* key :
              {"median", "min", "max", "p95", "tflops", "gbytes_per_s", "in_a_row", "in_a_row_tflops", "deviation"})
             all += "," + cell(key);
-        all += is_native(m.kernel) ? ",1\n" : ",0\n";
+        all += is_native(measured.kernel) ? ",1\n" : ",0\n";
     }
     return all;
 }

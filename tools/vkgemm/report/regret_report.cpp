@@ -34,16 +34,16 @@ std::string name_of(const TimedCandidate& t) { return label_of(t.candidate.kerne
 
 std::string RegretReport::header(bool colored) const { return rows().header(colored); }
 
-std::string RegretReport::add(Regret regret, bool colored) {
-    all_.push_back(std::move(regret));
-    const Regret& r = all_.back();
+std::string RegretReport::add(Regret seen, bool colored) {
+    all_.push_back(std::move(seen));
+    const Regret& regret = all_.back();
     Table table = rows();
-    if (r.failure.empty()) {
-        table.add({loss_cell(r.loss()), seconds_text(r.chosen_seconds()), seconds_text(r.best_seconds()),
-                   std::to_string(r.tried.size()), r.given->c.text});
+    if (regret.failure.empty()) {
+        table.add({loss_cell(regret.loss()), seconds_text(regret.chosen_seconds()), seconds_text(regret.best_seconds()),
+                   std::to_string(regret.tried.size()), regret.given->c.text});
     } else {
-        table.add({{"-", Style::dim}, "", "", "", r.given->c.text});
-        table.note(r.failure);
+        table.add({{"-", Style::dim}, "", "", "", regret.given->c.text});
+        table.note(regret.failure);
     }
     return table.body(colored);
 }

@@ -74,10 +74,10 @@ uint32_t first_invocation(const Trace& t, uint32_t bind, uint32_t step) {
 }
 
 /// What the watched group reads of A or B.
-std::string reads(const Trace& t, uint32_t bind, const View& v) {
-    const uint32_t step = first_step(t, bind), invocation = first_invocation(t, bind, step);
+std::string reads(const Trace& traced, uint32_t bind, const View& v) {
+    const uint32_t step = first_step(traced, bind), invocation = first_invocation(traced, bind, step);
     std::vector<uint32_t> labels(v.rows * v.cols);
-    each_touched(t, bind, v, [&](uint64_t cell, const Access& a) {
+    each_touched(traced, bind, v, [&](uint64_t cell, const Access& a) {
         const uint32_t label = a.step != step ? by_group : a.invocation == invocation ? by_invocation : in_a_step;
         labels[cell] = std::max(labels[cell], label);
     });
@@ -90,11 +90,11 @@ std::string reads(const Trace& t, uint32_t bind, const View& v) {
 }
 
 /// D, by work groups.
-std::string groups(const Trace& t, const View& v) {
-    const TracedOperand& d = t.operands[bind_d];
+std::string groups(const Trace& traced, const View& v) {
+    const TracedOperand& d = traced.operands[bind_d];
     std::vector<uint32_t> labels(v.rows * v.cols);
     for (uint64_t row = 0; row < v.rows; ++row)
-        for (uint64_t col = 0; col < v.cols; ++col) labels[row * v.cols + col] = t.owners[d.position(0, row, col)];
+        for (uint64_t col = 0; col < v.cols; ++col) labels[row * v.cols + col] = traced.owners[d.position(0, row, col)];
     std::string body;
     for (const Patch& p : patches(labels, v.cols)) {
         body += patch_at(v, p, kind_of("f", p.label - 1) + " tile");
@@ -104,11 +104,11 @@ std::string groups(const Trace& t, const View& v) {
 }
 
 /// The watched group's tile of D: its subgroups, and one invocation.
-std::string zoomed(const Trace& t, const View& v, size_t& subgroups) {
-    const uint32_t invocation = first_invocation(t, bind_d, 0);
+std::string zoomed(const Trace& traced, const View& v, size_t& subgroups) {
+    const uint32_t invocation = first_invocation(traced, bind_d, 0);
     std::vector<uint32_t> by_subgroup(v.rows * v.cols), mine(v.rows * v.cols);
     std::set<uint32_t> all;
-    each_touched(t, bind_d, v, [&](uint64_t cell, const Access& a) {
+    each_touched(traced, bind_d, v, [&](uint64_t cell, const Access& a) {
         by_subgroup[cell] = a.subgroup + 1;
         all.insert(a.subgroup);
         if (a.invocation == invocation) mine[cell] = 1;
@@ -160,17 +160,17 @@ std::vector<Patch> patches(const std::vector<uint32_t>& labels, uint64_t cols) {
     return done;
 }
 
-std::string svg(const Trace& t, const std::string& title, const std::string& subtitle) {
-    const uint64_t m = std::min<uint64_t>(t.problem.m, most_tiles * t.tile.BM);
-    const uint64_t n = std::min<uint64_t>(t.problem.n, most_tiles * t.tile.BN), k = t.problem.k;
+std::string svg(const Trace& traced, const std::string& title, const std::string& subtitle) {
+    const uint64_t m = std::min<uint64_t>(traced.problem.m, most_tiles * traced.tile.BM);
+    const uint64_t n = std::min<uint64_t>(traced.problem.n, most_tiles * traced.tile.BN), k = traced.problem.k;
     const double cell = side / static_cast<double>(std::max(m, n));
     const double depth = std::clamp(static_cast<double>(k) * cell, 60.0, 200.0);  // pixels of K
     const double per_k = k ? depth / static_cast<double>(k) : 1;
     const View a{.rows = m, .cols = k, .x = margin, .y = top + depth + gap, .cell_width = per_k, .cell_height = cell};
     const View b{.rows = k, .cols = n, .x = margin + depth + gap, .y = top, .cell_width = cell, .cell_height = per_k};
     const View d{.rows = m, .cols = n, .x = b.x, .y = a.y, .cell_width = cell, .cell_height = cell};
-    const uint64_t tile_rows = std::min<uint64_t>(t.tile.BM, t.problem.m),
-                   tile_cols = std::min<uint64_t>(t.tile.BN, t.problem.n);
+    const uint64_t tile_rows = std::min<uint64_t>(traced.tile.BM, traced.problem.m),
+                   tile_cols = std::min<uint64_t>(traced.tile.BN, traced.problem.n);
     const double tile_cell = side / static_cast<double>(std::max(tile_rows, tile_cols));
     const View tile{.rows = tile_rows,
                     .cols = tile_cols,
@@ -180,14 +180,14 @@ std::string svg(const Trace& t, const std::string& title, const std::string& sub
                     .cell_height = tile_cell};
 
     size_t subgroups = 0;
-    std::string body = zoomed(t, tile, subgroups);
-    if (k) body += reads(t, bind_a, a) + reads(t, bind_b, b);
-    body += groups(t, d);
+    std::string body = zoomed(traced, tile, subgroups);
+    if (k) body += reads(traced, bind_a, a) + reads(traced, bind_b, b);
+    body += groups(traced, d);
     const auto size = [](uint64_t rows, uint64_t cols) { return std::to_string(rows) + " x " + std::to_string(cols); };
-    body += caption(a, t.operands[bind_a].name + ", " + size(m, k));
-    body += text_at(b.x, b.y - 8, t.operands[bind_b].name + ", " + size(k, n) + " elements", "class=\"dim\"");
-    const bool part = m < t.problem.m || n < t.problem.n;
-    body += caption(d, "D, " + size(m, n) + (part ? " of " + size(t.problem.m, t.problem.n) : ""));
+    body += caption(a, traced.operands[bind_a].name + ", " + size(m, k));
+    body += text_at(b.x, b.y - 8, traced.operands[bind_b].name + ", " + size(k, n) + " elements", "class=\"dim\"");
+    const bool part = m < traced.problem.m || n < traced.problem.n;
+    body += caption(d, "D, " + size(m, n) + (part ? " of " + size(traced.problem.m, traced.problem.n) : ""));
     body += key(second, legend_top + 24, "f0 tile", "D by work groups, with their numbers");
     body += caption(tile, "work group 0's part of D, " + size(tile_rows, tile_cols));
     body += key(margin, legend_top + 4, "f0 faint", "read by work group 0");

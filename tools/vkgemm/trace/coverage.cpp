@@ -84,12 +84,13 @@ class Counter {
     std::string first_never_, first_repeated_;
 };
 
-void compare(const Trace& t, Coverage& out) {
-    const size_t bytes = type_info(t.problem.d.type).bytes;
+void compare(const Trace& traced, Coverage& out) {
+    const size_t bytes = type_info(traced.problem.d.type).bytes;
     uint64_t different = 0, first = 0;
-    for (size_t i = 0; i + bytes <= t.traced.size(); i += bytes)
-        if (!std::equal(&t.traced[i], &t.traced[i] + bytes, &t.untraced[i]) && different++ == 0) first = i / bytes;
-    if (!t.outcome.wrong.empty()) out.faults.push_back("traced D is wrong: " + t.outcome.wrong);
+    for (size_t i = 0; i + bytes <= traced.traced.size(); i += bytes)
+        if (!std::equal(&traced.traced[i], &traced.traced[i] + bytes, &traced.untraced[i]) && different++ == 0)
+            first = i / bytes;
+    if (!traced.outcome.wrong.empty()) out.faults.push_back("traced D is wrong: " + traced.outcome.wrong);
     if (different)
         out.faults.push_back("traced and untraced D differ in " + to_string(different) + " elements, the first is " +
                              to_string(first));
@@ -145,17 +146,17 @@ std::string begins_text(const std::map<uint32_t, Indices>& invocations) {
     return begins.size() == count ? index_set_text(begins) : "";
 }
 
-IndexSets sets_of(const Trace& t, uint32_t bind) {
-    IndexSets out{.name = t.operands[bind].name, .written = bind == bind_d};
+IndexSets sets_of(const Trace& traced, uint32_t bind) {
+    IndexSets out{.name = traced.operands[bind].name, .written = bind == bind_d};
     std::map<uint32_t, Indices> steps, invocations;  // the invocations in the first step
     Indices all;
-    for (const Access& a : t.watched)
+    for (const Access& a : traced.watched)
         if (a.operand == bind) {
             add(steps[a.step], a);
             add(all, a);
         }
     if (steps.empty()) return out;
-    for (const Access& a : t.watched)
+    for (const Access& a : traced.watched)
         if (a.operand == bind && (out.written || a.step == steps.begin()->first)) add(invocations[a.invocation], a);
     for (auto& [step, set] : steps) out.repeats = std::max(out.repeats, sorted_once(set));
     for (auto& [invocation, set] : invocations) sorted_once(set);
@@ -171,17 +172,18 @@ IndexSets sets_of(const Trace& t, uint32_t bind) {
 
 }  // namespace
 
-Coverage coverage_of(const Trace& t) {
+Coverage coverage_of(const Trace& traced) {
     Coverage out;
     for (uint32_t bind = 0; bind < bind_count; ++bind)
-        if (!t.operands[bind].name.empty()) Counter(t, bind, out).count();
+        if (!traced.operands[bind].name.empty()) Counter(traced, bind, out).count();
     for (const uint32_t bind : factors)
-        for (const uint32_t times : t.operands[bind].counts) out.read += times;
-    const Problem& p = t.problem;
-    out.formula = double(p.m) * double(p.n) * double(t.k) * double(p.batch) * (1.0 / t.tile.BM + 1.0 / t.tile.BN);
-    compare(t, out);
-    for (const uint32_t bind : matrices) out.sets.push_back(sets_of(t, bind));
-    out.cut = t.unlisted != 0;
+        for (const uint32_t times : traced.operands[bind].counts) out.read += times;
+    const Problem& p = traced.problem;
+    out.formula =
+        double(p.m) * double(p.n) * double(traced.k) * double(p.batch) * (1.0 / traced.tile.BM + 1.0 / traced.tile.BN);
+    compare(traced, out);
+    for (const uint32_t bind : matrices) out.sets.push_back(sets_of(traced, bind));
+    out.cut = traced.unlisted != 0;
     return out;
 }
 

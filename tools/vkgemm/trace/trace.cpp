@@ -18,42 +18,42 @@ constexpr auto patience = std::chrono::seconds(600);
 using inside::trace_words;
 
 /// The place of the words of the trace, and their number.
-std::vector<uint32_t> head_of(const Trace& t, uint64_t& words) {
+std::vector<uint32_t> head_of(const Trace& traced, uint64_t& words) {
     std::vector<uint32_t> head(trace_words.head);
     words = trace_words.head;
     for (uint32_t i = 0; i < bind_count; ++i) {
-        const uint64_t span = t.operands[i].counts.size();
+        const uint64_t span = traced.operands[i].counts.size();
         head[trace_words.span + i] = static_cast<uint32_t>(span);
         head[trace_words.counts + i] = static_cast<uint32_t>(words);
         words += span;
     }
     head[trace_words.owners] = static_cast<uint32_t>(words);
-    words += t.operands[bind_d].counts.size();
+    words += traced.operands[bind_d].counts.size();
     head[trace_words.list] = static_cast<uint32_t>(words);
     head[trace_words.capacity] = list_capacity;
     words += list_capacity * trace_words.entry;
     return head;
 }
 
-void read_trace(const std::vector<uint32_t>& words, Trace& t) {
+void read_trace(const std::vector<uint32_t>& words, Trace& traced) {
     for (uint32_t i = 0; i < bind_count; ++i) {
-        TracedOperand& o = t.operands[i];
+        TracedOperand& o = traced.operands[i];
         std::copy_n(&words[words[trace_words.counts + i]], o.counts.size(), o.counts.begin());
         o.outside = words[trace_words.outside + i];
         o.farthest = words[trace_words.farthest + i];
     }
     const auto owners = words.begin() + words[trace_words.owners];
-    t.owners.assign(owners, owners + static_cast<std::ptrdiff_t>(t.operands[bind_d].counts.size()));
+    traced.owners.assign(owners, owners + static_cast<std::ptrdiff_t>(traced.operands[bind_d].counts.size()));
     const uint64_t listed = std::min<uint64_t>(words[trace_words.listed], list_capacity);
-    t.unlisted = words[trace_words.listed] - listed;
+    traced.unlisted = words[trace_words.listed] - listed;
     for (uint64_t i = 0; i < listed; ++i) {
         const uint32_t* e = &words[words[trace_words.list] + i * trace_words.entry];
-        t.watched.push_back({.operand = e[1] & 255,
-                             .first = e[0],
-                             .elements = e[1] >> 8,
-                             .invocation = e[2] & 0xffff,
-                             .subgroup = e[2] >> 16,
-                             .step = e[3]});
+        traced.watched.push_back({.operand = e[1] & 255,
+                                  .first = e[0],
+                                  .elements = e[1] >> 8,
+                                  .invocation = e[2] & 0xffff,
+                                  .subgroup = e[2] >> 16,
+                                  .step = e[3]});
     }
 }
 
@@ -66,21 +66,22 @@ TracedOperand operand_of(const std::string& name, const Matrix& m, uint64_t rows
 }
 
 /// The operands as the kernel sees them, at its bindings.
-void describe_operands(const inside::Dispatch& d, Trace& t) {
+void describe_operands(const inside::Dispatch& d, Trace& traced) {
     const Problem& p = d.problem;
-    t.operands[bind_a] = operand_of(d.swapped ? "B" : "A", p.a, p.m, p.k, p.batch);
-    t.operands[bind_b] = operand_of(d.swapped ? "A" : "B", p.b, p.k, p.n, p.batch);
-    t.operands[bind_d] = operand_of("D", p.d, p.m, p.n, p.batch);
+    traced.operands[bind_a] = operand_of(d.swapped ? "B" : "A", p.a, p.m, p.k, p.batch);
+    traced.operands[bind_b] = operand_of(d.swapped ? "A" : "B", p.b, p.k, p.n, p.batch);
+    traced.operands[bind_d] = operand_of("D", p.d, p.m, p.n, p.batch);
     if (p.cSource != VKGEMM_C_NONE)
-        t.operands[bind_c] = operand_of("C", p.cSource == VKGEMM_C_SEPARATE ? p.c : p.d, p.m, p.n, p.batch);
+        traced.operands[bind_c] = operand_of("C", p.cSource == VKGEMM_C_SEPARATE ? p.c : p.d, p.m, p.n, p.batch);
     const uint64_t bytes = type_info(p.d.type).bytes;
     for (uint32_t bind = bind_bias; bind < bind_count; ++bind) {
         const VkgemmSlot slot = d.slots[bind];
         if (slot == VKGEMM_SLOT_D) continue;
         const uint64_t elements = d.slot_bytes[slot] / bytes;
         const char* const name = bind == bind_bias ? "bias" : bind == bind_scale ? "scale" : "residual";
-        t.operands[bind] = bind == bind_residual ? operand_of(name, p.d, p.m, p.n, p.batch)
-                                                 : operand_of(name, {.type = p.d.type, .ld = elements}, 1, elements, 1);
+        traced.operands[bind] = bind == bind_residual
+                                    ? operand_of(name, p.d, p.m, p.n, p.batch)
+                                    : operand_of(name, {.type = p.d.type, .ld = elements}, 1, elements, 1);
     }
 }
 
@@ -98,8 +99,9 @@ Result<Buffers> upload_all(const host::Device& device, const OperandBytes& bytes
     return all;
 }
 
-Status run_untraced(const host::Device& device, const Case& c, const Trace& t, const Buffers& buffers) {
-    auto plan = device.context().createPlan(c.problem, {.kernel = t.kernel.c_str(), .tile = t.tile_text.c_str()});
+Status run_untraced(const host::Device& device, const Case& c, const Trace& traced, const Buffers& buffers) {
+    auto plan =
+        device.context().createPlan(c.problem, {.kernel = traced.kernel.c_str(), .tile = traced.tile_text.c_str()});
     if (!plan) return plan.status();
     const auto at = [&](VkgemmSlot slot) { return buffers[slot].handle() ? buffers[slot].operand() : Operand{}; };
     Run run{.a = at(VKGEMM_SLOT_A), .b = at(VKGEMM_SLOT_B), .c = at(VKGEMM_SLOT_C), .d = at(VKGEMM_SLOT_D)};
@@ -112,9 +114,9 @@ Status run_untraced(const host::Device& device, const Case& c, const Trace& t, c
 }
 
 Status run_traced(const host::Device& device, const Case& c, const inside::Dispatch& d, std::span<const uint32_t> code,
-                  const Buffers& buffers, Trace& t) {
+                  const Buffers& buffers, Trace& traced) {
     uint64_t words = 0;
-    const std::vector<uint32_t> head = head_of(t, words);
+    const std::vector<uint32_t> head = head_of(traced, words);
     auto notes = device.createBuffer(words * 4);
     if (!notes) return notes.status();
     if (Status s = device.fill(*notes, 0, notes->size(), 0); !s) return s;
@@ -140,13 +142,13 @@ Status run_traced(const host::Device& device, const Case& c, const inside::Dispa
     if (Status s = device.submit(record, patience); !s) return s;
     std::vector<uint32_t> read(words);
     if (Status s = device.download(*notes, read); !s) return s;
-    read_trace(read, t);
+    read_trace(read, traced);
     return {};
 }
 
-Status check_size(const host::Device& device, const Trace& t) {
+Status check_size(const host::Device& device, const Trace& traced) {
     uint64_t words = 0;
-    head_of(t, words);
+    head_of(traced, words);
     const uint64_t most = deviceCaps(device.context()).limits.maxStorageRange;
     if (words * 4 <= most) return {};
     return {VKGEMM_ERROR_LIMIT, VK_SUCCESS,
