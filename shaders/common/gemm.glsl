@@ -114,8 +114,8 @@ uint index_b(uint k, uint col) {
 #define PLAIN_B_AT(i) plain_element(false, i)
 #define A_AT(i) element_of(true, i)
 #define B_AT(i) element_of(false, i)
-#define A4_AT(i) quad_from(true, i)
-#define B4_AT(i) quad_from(false, i)
+#define A4_AT(i) load4(true, i)
+#define B4_AT(i) load4(false, i)
 #else
 #define PLAIN_A_AT(i) A_AT(i)
 #define PLAIN_B_AT(i) B_AT(i)

@@ -13,7 +13,7 @@ struct Copy {
 };
 Copy of_a, of_b;
 #ifdef VKGEMM_MIXED
-Octet next_a[LOADS_A], next_b[LOADS_B];  // the tile in flight
+Packed8 next_a[LOADS_A], next_b[LOADS_B];  // the tile in flight
 #else
 uvec4 next_a[LOADS_A], next_b[LOADS_B], more_a[LOADS_A], more_b[LOADS_B];  // the tile in flight: lower, upper chunks
 #endif
@@ -57,21 +57,21 @@ void fetch(uint t) {
     const uint k0 = k_begin + tile_at(t) * BK;
     [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
         const uint r = of_a.down + i * DOWN_A;
-        next_a[i] = octet_near(true, KA, row0 + (KA ? r : of_a.place), k0 + (KA ? of_a.place : r));
+        next_a[i] = load8_near(true, KA, row0 + (KA ? r : of_a.place), k0 + (KA ? of_a.place : r));
     }
     [[unroll]] for (uint i = 0; i < LOADS_B; ++i) {
         const uint r = of_b.down + i * DOWN_B;
-        next_b[i] = octet_near(false, KB, col0 + (KB ? r : of_b.place), k0 + (KB ? of_b.place : r));
+        next_b[i] = load8_near(false, KB, col0 + (KB ? r : of_b.place), k0 + (KB ? of_b.place : r));
     }
     k_next = k0;
 }
 uvec4 arrived_a(uint i) {
     const uint r = of_a.down + i * DOWN_A, row = row0 + (KA ? r : of_a.place), k = k_next + (KA ? of_a.place : r);
-    return octet_as_f16(true, next_a[i], !inside(row, k, args.m, k_end));
+    return decode8_f16(true, next_a[i], !inside(row, k, args.m, k_end));
 }
 uvec4 arrived_b(uint i) {
     const uint r = of_b.down + i * DOWN_B, col = col0 + (KB ? r : of_b.place), k = k_next + (KB ? of_b.place : r);
-    return octet_as_f16(false, next_b[i], !inside(k, col, k_end, args.n));
+    return decode8_f16(false, next_b[i], !inside(k, col, k_end, args.n));
 }
 #else
 void fetch(uint t) {

@@ -24,12 +24,12 @@ const uint ROW_X = GEMV_MIXED_ROW(TEAM);
 
 shared vec4 small[V * ROW_X];
 shared float parts[WG * R * V];
-const uint COPIES = (V * STEP / 8 + WG - 1) / WG;  // octets of the small operand that an invocation copies
+const uint COPIES = (V * STEP / 8 + WG - 1) / WG;  // of eight elements of the small operand, by an invocation
 
-Octet piece[R * 4], next[R * 4], copied[COPIES];
-float sums[R * V], octet_sums[R * V];
+Packed8 piece[R * 4], next[R * 4], copied[COPIES];
+float sums[R * V], sums_of_8[R * V];
 
-// Where the octet c (0 to 3) of a piece is, in elements from the first piece's beginning.
+// Where eight elements (c: 0 to 3) of a piece are, in elements from the first piece's beginning.
 uint place_of(uint p, uint c) {
     const uint type = type_of(TALL);
     const uint run = type == VKGEMM_TYPE_Q6_K ? 64 : type == VKGEMM_TYPE_Q4_K || type == VKGEMM_TYPE_Q5_K ? 32 : 16;
@@ -37,23 +37,23 @@ uint place_of(uint p, uint c) {
 }
 
 // Past the last row the last one is read, for sums that are not stored, and past the last piece the last piece.
-void load_pieces(uint o0, uint p) {
+void load_chunks(uint o0, uint p) {
     const uint elements = block_elements(type_of(TALL)), pieces = max(elements / 32, 1);
     const uint first = batch * (TALL ? args.batch_a : args.batch_b), ld = TALL ? args.lda : args.ldb;
     [[unroll]] for (uint r = 0; r < R; ++r) {
         const uint near = nearest(o0 + r, TALL ? args.m : args.n), row = first + (TALL ? ROW_OF_A(near) : near) * ld;
         const uint block = row / elements + (elements == 1 ? 32 * p : p / pieces);
         [[unroll]] for (uint c = 0; c < 4; ++c)
-            next[r * 4 + c] = octet_of(TALL, block + (elements == 1 ? 8 * c : 0), place_of(p % pieces, c) / 8);
+            next[r * 4 + c] = load8_of_block(TALL, block + (elements == 1 ? 8 * c : 0), place_of(p % pieces, c) / 8);
     }
 }
 
-// The small operand's octets of the step that begins at k0; later, where they are stored, they are 0 past the end.
+// The small operand's elements of the step that begins at k0; later, where they are stored, they are 0 past the end.
 void load_small(uint v0, uint k0) {
     [[unroll]] for (uint i = 0; i < COPIES; ++i) {
         const uint e = i * WG + gl_LocalInvocationIndex, v = v0 + min(e / (STEP / 8), V - 1);
         const uint k = min(k0 + e % (STEP / 8) * 8, k_end - 8);
-        copied[i] = octet_from(!TALL, TALL ? index_b(k, v) : index_a(v, k));
+        copied[i] = load8(!TALL, TALL ? index_b(k, v) : index_a(v, k));
     }
 }
 void store_small(uint k0) {
@@ -62,7 +62,7 @@ void store_small(uint k0) {
         if (v >= V) continue;
         [[unroll]] for (uint part = 0; part < 2; ++part)
             small[v * ROW_X + 2 * q + q / 4 + part] =
-                mix(vec4(0), finished_quad(!TALL, copied[i], part), bvec4(k0 + 8 * q < k_end));
+                mix(vec4(0), decode4_scaled(!TALL, copied[i], part), bvec4(k0 + 8 * q < k_end));
     }
 }
 
@@ -70,22 +70,22 @@ void store_small(uint k0) {
 void multiply(uint lane, bool counts) {
     const uint type = type_of(TALL);
     [[unroll]] for (uint c = 0; c < 4; ++c) {
-        [[unroll]] for (uint i = 0; i < R * V; ++i) octet_sums[i] = 0;
+        [[unroll]] for (uint i = 0; i < R * V; ++i) sums_of_8[i] = 0;
         [[unroll]] for (uint part = 0; part < 2; ++part) {
             const uint q = (place_of(lane, c) + 4 * part) / 4;
             vec4 four[R];
-            [[unroll]] for (uint r = 0; r < R; ++r) four[r] = quad_of(type, piece[r * 4 + c], part);
+            [[unroll]] for (uint r = 0; r < R; ++r) four[r] = decode4(type, piece[r * 4 + c], part);
             [[unroll]] for (uint v = 0; v < V; ++v) {
                 const vec4 x = small[v * ROW_X + q + q / 8];
                 [[unroll]] for (uint r = 0; r < R; ++r)
                     [[unroll]] for (uint j = 0; j < 4; ++j)
-                        octet_sums[r * V + v] = fma(four[r][j], x[j], octet_sums[r * V + v]);
+                        sums_of_8[r * V + v] = fma(four[r][j], x[j], sums_of_8[r * V + v]);
             }
         }
         [[unroll]] for (uint r = 0; r < R; ++r) {
-            const vec2 factors = factors_of(type, piece[r * 4 + c]);
+            const vec2 factors = scales_of(type, piece[r * 4 + c]);
             [[unroll]] for (uint v = 0; v < V; ++v)
-                sums[r * V + v] += mix(0, octet_sums[r * V + v] * factors.x * factors.y, counts);
+                sums[r * V + v] += mix(0, sums_of_8[r * V + v] * factors.x * factors.y, counts);
         }
     }
 }
@@ -98,13 +98,13 @@ void main() {
     [[unroll]] for (uint i = 0; i < R * V; ++i) sums[i] = 0;
     if (k_begin < k_end) {  // lavapipe runs a loop's body once more with no invocation left in it
         const uint last = args.k / 32 - 1;
-        load_pieces(o0 + team * R, min(k_begin / 32 + lane, last));
+        load_chunks(o0 + team * R, min(k_begin / 32 + lane, last));
         load_small(v0, k_begin);
         for (uint k0 = k_begin; k0 < k_end; k0 += STEP) {
             store_small(k0);
             [[unroll]] for (uint i = 0; i < R * 4; ++i) piece[i] = next[i];
             barrier();  // the step of the small operand is complete
-            load_pieces(o0 + team * R, min((k0 + STEP) / 32 + lane, last));
+            load_chunks(o0 + team * R, min((k0 + STEP) / 32 + lane, last));
             load_small(v0, k0 + STEP);
             multiply(lane, k0 + 32 * lane < k_end);
             barrier();  // every invocation has read it

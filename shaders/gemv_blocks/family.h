@@ -7,14 +7,14 @@
 
 namespace vkgemm::plan::family {
 
-/// Whether shaders/piece_quads.glsl decodes a format: those with sub-blocks, signs or tables, not codes with a scale
+/// Whether shaders/formats decodes a format: those with sub-blocks, signs or tables, not codes with a scale
 /// and a zero point for each group.
-constexpr bool has_pieces(Type format) { return format >= VKGEMM_TYPE_Q8_0 && format <= VKGEMM_TYPE_NVFP4; }
+constexpr bool has_chunk64(Type format) { return format >= VKGEMM_TYPE_Q8_0 && format <= VKGEMM_TYPE_NVFP4; }
 
-/// The format of has_pieces() that takes the least shared memory.
-inline constexpr Type least_pieces = VKGEMM_TYPE_MXFP4;
+/// The format of has_chunk64() that takes the least shared memory.
+inline constexpr Type least_chunk64 = VKGEMM_TYPE_MXFP4;
 
-/// Words that a step of a column takes, with one more where pieces begin between words.
+/// Words that a step of a column takes, with one more where chunks begin between words.
 constexpr uint64_t staged_words(const Tile& t, Type format) {
     const uint64_t words = info(format).bytes_of(uint64_t{t.TEAM} * t.DEPTH * 64) / 4;
     return words + (info(format).bytes_of(256) % 16 == 0 ? 0 : 1);
@@ -61,7 +61,7 @@ inline constexpr Family plain = {
             r.multiple("invocations of a team are neighbours by eights, or by fours where four teams share A", "TEAM",
                        t.TEAM, "neighbours", by_fours ? 4 : 8);
             r.multiple("a slice of K is whole blocks", "BK", t.BK, "elements", 256);
-            r.check(t.DEPTH == 1 || t.DEPTH == 4, "an invocation has 1 piece or 4", "DEPTH", t.DEPTH, "limit", 4);
+            r.check(t.DEPTH == 1 || t.DEPTH == 4, "an invocation has 64 elements or 256", "DEPTH", t.DEPTH, "limit", 4);
             if (t.STAGES > 1)
                 r.multiple("invocations must share the columns of a staged B evenly", "WG", t.WG, "BN", t.BN);
             if (r.count) return;
@@ -69,12 +69,12 @@ inline constexpr Family plain = {
             r.check(t.BN * t.TEAM / t.WG * t.BM <= 64, "sums must fit the registers", "sums of an invocation",
                     t.BN * t.TEAM / t.WG * t.BM, "limit", 64);
         },
-    .shared_bytes = [](const Tile& t, const ElementBytes& e) { return gemv_blocks_bytes(t, e, least_pieces); },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) { return gemv_blocks_bytes(t, e, least_chunk64); },
     .shared_bytes_of_format = gemv_blocks_bytes,
     .refuses = [](const Problem& p) -> const char* {
         if (p.m > 16) return "is for up to 16 rows";
         if (p.a.layout != rowMajor || p.b.layout != columnMajor) return "is for a row-major A and a column-major B";
-        if (!has_pieces(p.b.type)) return "is for a B of the block formats from q8_0 to nvfp4";
+        if (!has_chunk64(p.b.type)) return "is for a B of the block formats from q8_0 to nvfp4";
         if (p.k % 64 != 0 || p.b.ld % 64 != 0 || p.b.batchStride % 64 != 0 || p.outerStrideB % 64 != 0)
             return "is for columns of B that are, and begin at, multiples of 64 elements";
         if (has_table(p) && info(p.b.type).block == 32)
@@ -83,7 +83,7 @@ inline constexpr Family plain = {
         return nullptr;
     },
     .sample = gemv_blocks_sample,
-    .reads_pieces = true,
+    .reads_chunk64 = true,
     .gpu_cost = {.mac = 0.0175, .bytes_per_cycle = 20, .reread = 0.5, .misaligned = 1.5, .decode = 0.006},
     .cpu_weight = 7.5,
 };

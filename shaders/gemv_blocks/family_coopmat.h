@@ -22,23 +22,23 @@ inline constexpr Family coopmat = {
         [](const Tile& t, TileRules& r) {
             r.check(t.BM <= t.MM && t.MM <= 16, "rows are those of one matrix", "BM", t.BM, "MM", t.MM);
             r.check(t.STAGES == 2, "B is staged", "STAGES", t.STAGES, "is", 2);
-            r.check(t.DEPTH == 1, "an invocation has 1 piece", "DEPTH", t.DEPTH, "is", 1);
+            r.check(t.DEPTH == 1, "an invocation has 64 elements", "DEPTH", t.DEPTH, "is", 1);
             r.multiple("a slice of K is whole blocks", "BK", t.BK, "elements", 256);
             r.multiple("subgroups have whole columns", "BN", t.BN, "SG", t.SG);
             r.check(t.MN && (t.SG == t.MN || t.SG == 2 * t.MN), "a subgroup has one or two matrices", "SG", t.SG, "MN",
                     t.MN);
-            r.multiple("a part of a piece is whole matrices", "16*TN", 16 * t.TN, "MK", t.MK);
-            r.check(t.TN == 1 || t.TN == 2, "parts of a piece", "TN", t.TN, "at most", 2);
-            r.check(t.WG == t.BN * t.TEAM, "an invocation has a piece", "WG", t.WG, "BN*TEAM", t.BN * t.TEAM);
+            r.multiple("a part of 64 elements is whole matrices", "16*TN", 16 * t.TN, "MK", t.MK);
+            r.check(t.TN == 1 || t.TN == 2, "parts of 64 elements", "TN", t.TN, "at most", 2);
+            r.check(t.WG == t.BN * t.TEAM, "an invocation has 64 elements", "WG", t.WG, "BN*TEAM", t.BN * t.TEAM);
         },
-    .shared_bytes = [](const Tile& t, const ElementBytes& e) { return gemv_coopmat_bytes(t, e, least_pieces); },
+    .shared_bytes = [](const Tile& t, const ElementBytes& e) { return gemv_coopmat_bytes(t, e, least_chunk64); },
     .shared_bytes_of_format = gemv_coopmat_bytes,
     .refuses = [](const Problem& p) -> const char* {
         if (const char* why = plain.refuses(p)) return why;
         return p.a.type == bf16 ? "rounds to f16, which is not for bf16" : nullptr;
     },
     .sample = gemv_blocks_sample,
-    .reads_pieces = true,
+    .reads_chunk64 = true,
     .uses_matrix_units = true,
     .accuracy = VKGEMM_ACCURACY_NARROW,
     .gpu_cost = {.mac = 0.006, .bytes_per_cycle = 20, .reread = 0.5, .misaligned = 1.5, .decode = 0.006},

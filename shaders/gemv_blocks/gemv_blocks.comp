@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 // Few rows by a B of a block format: D is BM x BN per work group, with BM all of its rows. It grows from `gemv_mixed`.
-// An invocation takes pieces of 64 elements, which are whole words in most formats. Blocks are no whole vectors, and
-// neighbours that read a piece each touch many lines of the cache. With STAGES 2 they copy neighbouring words to shared
+// An invocation takes chunks of 64 elements, which are whole words in most formats. Blocks are no whole vectors, and
+// neighbours that read a chunk each touch many lines of the cache. With STAGES 2 they copy neighbouring words to shared
 // memory first: that pays for one row alone, because the shared memory is wanted for A otherwise. With DEPTH 4 an
-// invocation has four pieces side by side, which are whole vectors, in memory as in shared memory.
+// invocation has four chunks side by side, which are whole vectors, in memory as in shared memory.
 //
 //             B, k ->                                       A, as f32
 //           +-----------+-----------+-----+-----------+     +-----------------------------+
-//     col-  | piece 0   | piece 1   | ... | TEAM - 1  |     | TEAM * 64 elements          |  shared memory
+//     col-  | chunk 0   | chunk 1   | ... | TEAM - 1  |     | TEAM * 64 elements          |  shared memory
 //     umns  +-----------+-----------+-----+-----------+     +-----------------------------+
 //     BN    |           |           |     |           |       BM of these
 //
-// Eight invocations of a team are neighbours, and the next eight belong to the next team, with the same pieces of other
+// Eight invocations of a team are neighbours, and the next eight belong to the next team, with the same chunks of other
 // columns; with both STAGES 2 and DEPTH 4, one each of four teams: so a subgroup reads the same few vectors of A. While
 // a step is multiplied, the next one is on its way. K is a multiple of 64.
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_SELECTS
 #include "common/gemm.glsl"
-#include "gemv_blocks/gemv_pieces.glsl"
-#include "formats/piece_quads.glsl"
-#include "gemv_blocks/staged_octets.glsl"
+#include "gemv_blocks/gemv_chunk64.glsl"
+#include "formats/chunk64_decode4.glsl"
+#include "gemv_blocks/staged_a.glsl"
 
 const uint ROW_A = GEMV_BLOCKS_ROW(TEAM * DEPTH), ALL_A = BM * ROW_A;
 shared vec4 a_step[ALL_A > PARTS ? ALL_A : PARTS];  // at the end everybody's sums
@@ -29,29 +29,29 @@ void store_a_step() {
         const uint e = i * WG + gl_LocalInvocationIndex, v = e / (STEP / 8), q = e % (STEP / 8);
         if (v >= BM) continue;
         [[unroll]] for (uint part = 0; part < 2; ++part)
-            a_step[v * ROW_A + 2 * q + q / (8 * DEPTH) + part] = finished_quad(true, copied[i], part);
+            a_step[v * ROW_A + 2 * q + q / (8 * DEPTH) + part] = decode4_scaled(true, copied[i], part);
     }
 }
 void finish_a_step() {}  // it is in its place
 
 void multiply(uint p, uint place) {
     const uint in_block = DEPTH == 4 ? p : place;  // which of 4, at least
-    [[unroll]] for (uint g = 0; g < 16 / GROUP_QUADS; ++g) {
+    [[unroll]] for (uint g = 0; g < 16 / FOURS_OF_SCALE; ++g) {
         float group_sums[R * BM];
         [[unroll]] for (uint i = 0; i < R * BM; ++i) group_sums[i] = 0;
-        [[unroll]] for (uint i = 0; i < GROUP_QUADS; ++i) {
-            const uint t = g * GROUP_QUADS + i;
+        [[unroll]] for (uint i = 0; i < FOURS_OF_SCALE; ++i) {
+            const uint t = g * FOURS_OF_SCALE + i;
             vec4 four[R];
-            [[unroll]] for (uint r = 0; r < R; ++r) four[r] = piece_quad(r * DEPTH + p, in_block, t);
+            [[unroll]] for (uint r = 0; r < R; ++r) four[r] = chunk64_decode4(r * DEPTH + p, in_block, t);
             [[unroll]] for (uint v = 0; v < BM; ++v) {
-                const vec4 x = a_step[v * ROW_A + piece_place(place, t)];
+                const vec4 x = a_step[v * ROW_A + chunk64_place(place, t)];
                 [[unroll]] for (uint r = 0; r < R; ++r)
                     [[unroll]] for (uint j = 0; j < 4; ++j)
                         group_sums[r * BM + v] = fma(four[r][j], x[j], group_sums[r * BM + v]);
             }
         }
         [[unroll]] for (uint r = 0; r < R; ++r) {
-            const vec2 factors = piece_factors(r * DEPTH + p, in_block, g);
+            const vec2 factors = chunk64_scales(r * DEPTH + p, in_block, g);
             [[unroll]] for (uint v = 0; v < BM; ++v)
                 sums[r * BM + v] = TWO_FACTORS ? fma(group_sums[r * BM + v] * factors.x, factors.y, sums[r * BM + v])
                                                : fma(group_sums[r * BM + v], factors.x, sums[r * BM + v]);

@@ -16,11 +16,11 @@
 #define VKGEMM_PACKED_DOTS
 #define VKGEMM_SELECTS
 #include "common/gemm.glsl"
-#include "gemv_blocks/gemv_pieces.glsl"
-#include "formats/piece_dots.glsl"
+#include "gemv_blocks/gemv_chunk64.glsl"
+#include "formats/chunk64_dot4.glsl"
 
-// Vectors of four words in shared memory: a piece of A is two blocks, each with two of codes, and one with both scales
-// and both sums. The pieces of an invocation take an odd number of vectors, for the banks.
+// Vectors of four words in shared memory: a chunk of A is two blocks, each with two of codes, and one with both scales
+// and both sums. The chunks of an invocation take an odd number of vectors, for the banks.
 const uint LANE_A = GEMV_MXINT8_LANE(DEPTH), ROW_A = TEAM * LANE_A, ALL_A = BM * ROW_A;
 const uint COPIES = (BM * STEP / 32 + WG - 1) / WG;  // blocks of A that an invocation copies
 
@@ -34,8 +34,8 @@ const uint STEP_VECTORS = STEP / 32 * PER_BLOCK, VECTORS = BM * STEP_VECTORS;
 const uint VECTOR_COPIES = (VECTORS + WG - 1) / WG;  // that an invocation copies
 shared uvec4 a_vectors[TWICE_A ? GEMV_MIXED_ROW(BM * STEP / 32) : 1];
 
-// Where a piece begins, the p-th of its invocation.
-uint place_of(uint piece, uint p) { return piece / DEPTH * LANE_A + p * 5; }
+// Where a chunk begins, the p-th of its invocation.
+uint place_of(uint place, uint p) { return place / DEPTH * LANE_A + p * 5; }
 
 float element_of_a(uint i) {
     const uint begin = past(true) + i * (FORMAT_A == VKGEMM_TYPE_F32 ? 4 : 2), bits = word(true, begin / 4);
@@ -130,11 +130,11 @@ void multiply(uint p, uint place) {
         uvec4 codes[2 * R];
         vec2 factors[R];
         [[unroll]] for (uint r = 0; r < R; ++r) {
-            factors[r] = dot_factors(r * DEPTH + p, in_block, h);
+            factors[r] = chunk64_dot_scales(r * DEPTH + p, in_block, h);
             [[unroll]] for (uint j = 0; j < 8; ++j)
-                codes[2 * r + j / 4][j % 4] = piece_codes(r * DEPTH + p, in_block, h, j);
+                codes[2 * r + j / 4][j % 4] = chunk64_codes4(r * DEPTH + p, in_block, h, j);
         }
-        // Which half of A's piece these elements are multiplied by, and where it is: q6_k has halves of two by turns.
+        // Which half of A's chunk these elements are multiplied by, and where it is: q6_k has halves of two by turns.
         const uint half_a = IS(Q6_K) ? in_block & 1 : h;
         const uint first_a = place_of(place, p) + (IS(Q6_K) && DEPTH == 1 ? LANE_A : 5) * (h - half_a);
         [[unroll]] for (uint v = 0; v < BM; ++v) {

@@ -47,13 +47,13 @@ void main() {
     if (args.k == 0 || !tile_of(row0, k0)) return;
     const uvec2 origin = uvec2(row0, k0);
     if ((ALIGNED & WIDE_A) != 0) {
-        Octet octet[LOADS];  // all on their way before the first is decoded
+        Packed8 packed[LOADS];  // all on their way before the first is decoded
         [[unroll]] for (uint i = 0; i < LOADS; ++i) {
             const uvec2 at = origin + place_of(i);
-            octet[i] = octet_near(true, true, at.x, at.y);
+            packed[i] = load8_near(true, true, at.x, at.y);
         }
         [[unroll]] for (uint i = 0; i < LOADS; ++i)
-            write_eight(origin + place_of(i), finished_quad(true, octet[i], 0), finished_quad(true, octet[i], 1));
+            write_eight(origin + place_of(i), decode4_scaled(true, packed[i], 0), decode4_scaled(true, packed[i], 1));
         return;
     }
     for (uint i = 0; i < LOADS; ++i) {

@@ -80,7 +80,7 @@ uvec2 place_of(uint i) {
 void put(uvec2 origin, uvec2 from) {
     const uint at = (K_CONTIGUOUS ? from.x : from.y) * ROW + (K_CONTIGUOUS ? from.y : from.x) / P;
     const uvec2 place = origin + from;
-    tile[at] = octet_as_f16(true, octet_near(true, K_CONTIGUOUS, place.x, place.y),
+    tile[at] = decode8_f16(true, load8_near(true, K_CONTIGUOUS, place.x, place.y),
                             place.x >= args.m || place.y >= k_end);
 }
 #else

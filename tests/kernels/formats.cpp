@@ -46,7 +46,7 @@ Case case_of_types(const Kernel& kernel, Type a, Type b, uint64_t blocks = 3) {
     x.problem.a.type = a;
     x.problem.b.type = b;
     x.problem.b.layout = columnMajor;
-    const uint32_t least = kernel.module.family.reads_pieces ? 64 : 32;
+    const uint32_t least = kernel.module.family.reads_chunk64 ? 64 : 32;
     x.problem.k = blocks * std::max({info(a).block, info(b).block, least});
     return x;
 }
@@ -181,7 +181,7 @@ TEST_CASE("a format with NaN in one block; with a column-major D, which swaps A 
 
 TEST_CASE("pieces of B: slices of K, fewer rows than the tile has, columns that are far apart or on 16 bytes") {
     for_each_mixed(0, [](const Kernel& kernel, Tally& tally) {
-        if (!kernel.module.family.reads_pieces) return tally.none();
+        if (!kernel.module.family.reads_chunk64) return tally.none();
         for (const auto& format : vkgemm::plan::type_info) {
             if (format.is_plain()) continue;
             Case x = case_of_types(kernel, vkgemm::plan::f16, format.type);

@@ -257,7 +257,7 @@ void for_each_grouped(const Each& each) {
             return typesText(a, b, m.accumulate, m.d == plan::scaled ? plan::f16 : m.d) +
                    (accuracy ? plan::concat({" accuracy=", plan::accuracy_name(accuracy), " "}) : " ");
         };
-        const bool staged = m.family.reads_pieces && k.tile.STAGES > 1 && k.tile.DEPTH > 1;
+        const bool staged = m.family.reads_chunk64 && k.tile.STAGES > 1 && k.tile.DEPTH > 1;
         const char* const tile = m.family.name == "simt"      ? "WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4"
                                  : staged && k.tile.TEAM == 4 ? "WG=32,BN=8"
                                  : staged                     ? "WG=64,BN=8"  // 32 KiB hold these with q6_k
@@ -265,7 +265,7 @@ void for_each_grouped(const Each& each) {
         if (!m.is_mixed()) each(k, types(m.a, m.b), tile);
         if (m.is_mixed()) each(k, types(plan::f32, plan::f16), tile);
         if (m.is_mixed()) each(k, types(plan::f32, VKGEMM_TYPE_Q8_0), tile);
-        if (m.family.reads_pieces) each(k, types(plan::f16, VKGEMM_TYPE_Q6_K), tile);
+        if (m.family.reads_chunk64) each(k, types(plan::f16, VKGEMM_TYPE_Q6_K), tile);
     }
 }
 

@@ -54,12 +54,12 @@ std::vector<std::vector<Rows>> rows_by_family() {
 }
 
 bool is_gemv(const Kernel& k) { return k.module.family.name.starts_with("gemv"); }
-bool wants_blocks(const Kernel& k) { return k.module.family.reads_pieces; }  // as B of a row-major D
+bool wants_blocks(const Kernel& k) { return k.module.family.reads_chunk64; }  // as B of a row-major D
 
 bool suits_blocks(const Kernel& k, const Problem& p) {
     namespace family = vkgemm::plan::family;
     if (k.module.family.uses_matrix_units && p.a.type == vkgemm::plan::bf16) return false;
-    if (!k.module.family.uses_packed_dots) return family::has_pieces(p.b.type);
+    if (!k.module.family.uses_packed_dots) return family::has_chunk64(p.b.type);
     return family::has_dots(p.b.type) && family::is_rounded(p.a.type);
 }
 

@@ -116,7 +116,7 @@ TEST_CASE("no row is dead: on a device that has everything each can be forced") 
         Problem p = normalised("300x300x300");
         if (kernel.module.family.refuses(p))
             p = normalised(kernel.tile.BM < kernel.tile.BN ? "8x304x320 layout=nt" : "304x8x320 layout=nt");
-        const bool few = kernel.module.family.reads_pieces;  // rows, by columns of blocks
+        const bool few = kernel.module.family.reads_chunk64;  // rows, by columns of blocks
         if (kernel.module.is_mixed() && kernel.module.family.uses_matrix_units && !few) p = normalised("304x304x304");
         if (kernel.module.family.in_one_step) p = normalised("304x304x16");
         if (kernel.module.is_native() && kernel.tile.BN == 32) p = normalised("300x300x300 layout=nt");

@@ -294,8 +294,8 @@ std::optional<Refusal> wrong_layout(const std::array<Operand, 4>& all, const Til
 OperandEffects effects_of(const Schedule& schedule, const Kernel& k, const Tile& t, const ProductCost& cost,
                           const Request& request) {
     OperandEffects out = cost.effects_of(schedule.operands(), request.operand_alignment);
-    if (!k.module.family.reads_pieces) return out;
-    const bool wide = !schedule.problem.batchInvariant && has_wide_pieces(schedule, k, t, request) &&
+    if (!k.module.family.reads_chunk64) return out;
+    const bool wide = !schedule.problem.batchInvariant && has_wide_chunk64(schedule, k, t, request) &&
                       (t.STAGES > 1 || info(schedule.problem.b.type).bytes_of(64) <= 48);
     const bool by_words = t.DEPTH == 1 && !k.module.family.uses_matrix_units;  // which loses nothing
     out.slowdown = by_words || wide ? 1 : k.module.family.gpu_cost.misaligned;
@@ -444,11 +444,11 @@ bool reads_wide(const std::array<Operand, 4>& all, const Request& request) {
     return is_wide(all[0], request.operand_alignment) && is_wide(all[1], request.operand_alignment);
 }
 
-bool has_wide_pieces(const Schedule& schedule, const Kernel& k, const Tile& t, const Request& request) {
+bool has_wide_chunk64(const Schedule& schedule, const Kernel& k, const Tile& t, const Request& request) {
     const Problem& p = schedule.problem;
-    if (!k.module.family.reads_pieces || has_table(p)) return false;
-    if (p.b.type == VKGEMM_TYPE_Q6_K) return false;  // whose pieces begin between words
+    if (!k.module.family.reads_chunk64 || has_table(p)) return false;
     const TypeInfo& type = info(p.b.type);
+    if (type.bytes_of(256) % 4 != 0) return false;  // blocks begin between words, as those of q6_k
     const Operand b = schedule.operands()[1];
     const uint32_t span = 64 * t.DEPTH;  // elements of an invocation
     return type.bytes_of(uint64_t{span} * t.TEAM) % 16 == 0 && type.bytes_of(schedule.split.chunk) % 16 == 0 &&

@@ -148,7 +148,7 @@ struct Family {
         // shared_bytes is that of the format that takes the least
     const char* (*refuses)(const Problem&);  // the reason against this normalised problem, or null
     Problem (*sample)(const Tile&, const Problem& like) = any_sample;  // a problem that it does not refuse
-    bool reads_pieces = false;       // of 64 elements of B, DEPTH of them side by side
+    bool reads_chunk64 = false;      // 64 elements of B at a time, DEPTH times as many side by side
     bool wants_wide = false;         // A and B must allow 16-byte loads throughout
     bool wants_wide_d = false;       // and D must allow 16-byte stores
     bool takes_straight = false;     // with STAGES 0 it needs wide and k-contiguous A and B

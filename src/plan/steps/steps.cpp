@@ -72,7 +72,7 @@ ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const T
         c.FORMAT_A = static_cast<uint32_t>(p.a.type), c.FORMAT_B = static_cast<uint32_t>(p.b.type);
         c.ALIGNED &= WIDE_C | WIDE_D;
         if (in_chunks(all[0], request)) c.ALIGNED |= CHUNKS_A;
-        if (in_chunks(all[1], request) || has_wide_pieces(schedule, k, t, request)) c.ALIGNED |= CHUNKS_B;
+        if (in_chunks(all[1], request) || has_wide_chunk64(schedule, k, t, request)) c.ALIGNED |= CHUNKS_B;
         if (in_fours(all[0])) c.ALIGNED |= WIDE_A;
         if (in_fours(all[1])) c.ALIGNED |= WIDE_B;
     }

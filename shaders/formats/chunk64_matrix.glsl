@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The shared memory of gemv_coopmat, which pieces.glsl includes, in vectors of 16 bytes: A as f16, and behind it B as
-// it lies, or parts of its pieces as f16; at the end sums. Rows and columns are an odd number of vectors apart, for the
+// The shared memory of gemv_coopmat, which chunk64.glsl includes, in vectors of 16 bytes: A as f16, and behind it B as
+// it lies, or parts of its chunks as f16; at the end sums. Rows and columns are an odd number of vectors apart, for the
 // banks.
-#ifndef VKGEMM_MATRIX_PIECES_GLSL
-#define VKGEMM_MATRIX_PIECES_GLSL
+#ifndef VKGEMM_CHUNK64_MATRIX_GLSL
+#define VKGEMM_CHUNK64_MATRIX_GLSL
 
 const uint COLUMN = ((COLUMN_WORDS + 3) / 4 | 1) * 4;   // words
-const uint PART = 16 * TN;                              // elements of a piece that are exchanged at once
+const uint PART = 16 * TN;                              // elements of a chunk that are exchanged at once
 const uint SIDE = BN / SG, SUBGROUPS = WG / SG;         // subgroups side by side; all of them
 const uint ROW_A = STEP / 8 + 1, ROW_B = PART / 8 + 1, ROW_D = SG / 4 + 1;
 const uint SIZE_A = BM * ROW_A, SIZE_B = BN * COLUMN / 4 + 3, SIZE_PARTS = SUBGROUPS * SG * ROW_B;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What the families of few rows by a B of a block format share: how B comes in pieces, and the loop over K. gemv_blocks
+// What the families of few rows by a B of a block format share: how B comes in chunks, and the loop over K. gemv_blocks
 // has the picture. A family has hooks for its own side of A, which it defines after this file.
-#ifndef VKGEMM_GEMV_PIECES_GLSL
-#define VKGEMM_GEMV_PIECES_GLSL
-#include "formats/pieces.glsl"
-#include "gemv_blocks/staged_pieces.glsl"
+#ifndef VKGEMM_GEMV_CHUNK64_GLSL
+#define VKGEMM_GEMV_CHUNK64_GLSL
+#include "formats/chunk64.glsl"
+#include "gemv_blocks/staged_b.glsl"
 
 const uint TEAMS = WG / TEAM;
 // Neighbours are SIDE invocations of a team, then as many of the next team; or, if B's spans are staged, MATES teams'
-// with the same pieces of other columns: they read one address of A, and eight of them 16 bytes of B in all banks.
+// with the same chunks of other columns: they read one address of A, and eight of them 16 bytes of B in all banks.
 const uint SIDE = 8, MATES = STAGES > 1 ? DEPTH == 1 ? 1 : TEAMS % 4 == 0 ? 4 : 1 : 1;
 const uint PARTS = (WG * R * BM + 3) / 4;  // vectors of four for everybody's sums
 
@@ -26,7 +26,7 @@ const bool TWICE_A = false;
 void load_a_step(uint row0, uint k0);
 void store_a_step();
 void finish_a_step();
-// Adds the products of piece p of each column, the step's `place`-th, with what store_a_step stored.
+// Adds the products of chunk p of each column, the step's `place`-th, with what store_a_step stored.
 void multiply(uint p, uint place);
 // Sum `at` of all invocations, in the same shared memory, after the last step.
 void put_part(uint at, float sum);
@@ -35,14 +35,14 @@ float part_at(uint at);
 // Column r of an invocation, of the tile.
 uint column_of(uint team, uint r) { return team + r * TEAMS; }
 
-// The pieces of the step that begins at k0, straight from memory; past the end the last ones.
-void load_pieces(uint col0, uint team, uint lane, uint k0) {
+// The chunks of the step that begins at k0, straight from memory; past the end the last ones.
+void load_chunks(uint col0, uint team, uint lane, uint k0) {
     [[unroll]] for (uint r = 0; r < R; ++r) {
         const uint column = begin_of(col0 + column_of(team, r), 0), first = k0 / 64 + lane * DEPTH;
         if (UNIT == 1) {
             [[unroll]] for (uint i = 0; i < SPAN_WORDS; ++i)
-                next[r * SPAN_WORDS + i] = piece_word_at(
-                    false, 0, column, min(first + i / PIECE_WORDS, args.k / 64 - 1), i % PIECE_WORDS);
+                next[r * SPAN_WORDS + i] = chunk64_word_at(
+                    false, 0, column, min(first + i / WORDS_OF_64, args.k / 64 - 1), i % WORDS_OF_64);
         } else {
             const uint begin = column + min(first, args.k / 64 - DEPTH) / DEPTH * SPAN_BYTES;
             [[unroll]] for (uint i = 0; i < SPAN_WORDS / UNIT; ++i) {
@@ -67,14 +67,14 @@ void take_spans(uint team, uint lane) {
     }
 }
 
-// Makes the pieces of what store_staged or load_pieces fetched.
-void take_pieces(uint team, uint lane, uint phase[R]) {
+// Makes the chunks of what store_staged or load_chunks fetched.
+void take_chunks(uint team, uint lane, uint phase[R]) {
     if (STAGED && SPANS) take_spans(team, lane);
-    [[unroll]] for (uint i = 0; i < R * DEPTH * PIECE_WORDS; ++i) {
-        const uint r = i / (DEPTH * PIECE_WORDS), p = i / PIECE_WORDS % DEPTH, q = i % PIECE_WORDS;
-        if (SPANS) piece[i] = piece_word_at(true, r * SPAN_WORDS, 0, p, q);
-        else if (STAGED) piece[i] = piece_word_at(true, column_of(team, r) * COLUMN, phase[r], lane * DEPTH + p, q);
-        else piece[i] = next[i];
+    [[unroll]] for (uint i = 0; i < R * DEPTH * WORDS_OF_64; ++i) {
+        const uint r = i / (DEPTH * WORDS_OF_64), p = i / WORDS_OF_64 % DEPTH, q = i % WORDS_OF_64;
+        if (SPANS) chunk[i] = chunk64_word_at(true, r * SPAN_WORDS, 0, p, q);
+        else if (STAGED) chunk[i] = chunk64_word_at(true, column_of(team, r) * COLUMN, phase[r], lane * DEPTH + p, q);
+        else chunk[i] = next[i];
     }
 }
 
@@ -88,7 +88,7 @@ void main() {
     if (k_begin < k_end) {  // lavapipe runs a loop's body once more with no invocation left in it
         const uint copied_column = begin_of(col0 + tid / COPY, 0);
         if (STAGED) load_staged(copied_column, k_begin);
-        else load_pieces(col0, team, lane, k_begin);
+        else load_chunks(col0, team, lane, k_begin);
         load_a_step(row0, k_begin);
         uint phase[R];  // bytes of the first word of each column before its first block
         [[unroll]] for (uint r = 0; r < R; ++r)
@@ -96,12 +96,12 @@ void main() {
         for (uint k0 = k_begin; k0 < k_end; k0 += STEP) {
             store_a_step();
             if (STAGED) store_staged();
-            else take_pieces(team, lane, phase);
+            else take_chunks(team, lane, phase);
             barrier();  // the step is complete
             if (STAGED) load_staged(copied_column, k0 + STEP);
-            else load_pieces(col0, team, lane, k0 + STEP);
+            else load_chunks(col0, team, lane, k0 + STEP);
             load_a_step(row0, k0 + STEP);
-            if (STAGED) take_pieces(team, lane, phase);
+            if (STAGED) take_chunks(team, lane, phase);
             if (TWICE_A) {
                 finish_a_step();
                 barrier();  // every invocation has read what the next step takes the place of, and A is rounded

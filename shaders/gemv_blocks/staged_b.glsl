@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How a work group copies a step of its columns of B (pieces.glsl) to shared memory: neighbours copy neighbouring
+// How a work group copies a step of its columns of B (chunk64.glsl) to shared memory: neighbours copy neighbouring
 // units.
-#ifndef VKGEMM_STAGED_PIECES_GLSL
-#define VKGEMM_STAGED_PIECES_GLSL
+#ifndef VKGEMM_STAGED_B_GLSL
+#define VKGEMM_STAGED_B_GLSL
 
 // What an invocation copies of its column of B, if that is staged: every COPY-th unit of one or four words.
 const uint COPY = WG / BN, UNITS = (COLUMN_WORDS + UNIT - 1) / UNIT;
@@ -13,7 +13,7 @@ uvec4 copied_units[STAGED ? B_COPIES : 1];
 // begin as many bytes past a word. Past the last column the last one is read, for sums that are not stored.
 uint begin_of(uint col, uint k0) {
     return (args.b.x & 3) + (batch * args.batch_b + nearest(col, args.n) * args.ldb) / BLOCK * BLOCK_BYTES +
-           k0 / PIECE_BLOCK * PIECE_BYTES;
+           k0 / CHUNK64_BLOCK * CHUNK64_BYTES;
 }
 
 // Which unit of a column's step an invocation copies as its i-th.
@@ -23,12 +23,12 @@ uint unit_of(uint copier, uint i) { return i + 1 < B_COPIES ? copier + i * COPY 
 // there the last unit is read again.
 void load_staged(uint column, uint k0) {
     const uint copier = gl_LocalInvocationIndex % COPY, from = min(k0, k_end - 64);
-    const uint begin = (column + from / PIECE_BLOCK * PIECE_BYTES) & ~3u;
+    const uint begin = (column + from / CHUNK64_BLOCK * CHUNK64_BYTES) & ~3u;
     if (k0 + STEP < k_end) {
         [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
             copied_units[i] = unit_of_b(begin + 4 * UNIT * unit_of(copier, i));
     } else {
-        const uint end = column + (k_end + PIECE_BLOCK - 1) / PIECE_BLOCK * PIECE_BYTES;
+        const uint end = column + (k_end + CHUNK64_BLOCK - 1) / CHUNK64_BLOCK * CHUNK64_BYTES;
         [[unroll]] for (uint i = 0; i < B_COPIES; ++i)
             copied_units[i] = unit_of_b(min(begin + 4 * UNIT * (copier + i * COPY), (end - 1) & ~(4 * UNIT - 1)));
     }
