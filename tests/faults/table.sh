@@ -63,7 +63,7 @@ fault "steps behind the last k are read" shaders/cpu_packed/pack_panels.comp \
     's/min\(k0, args\.k - PANEL\)/k0/' pack_panels_f32 kernels.lavapipe.cpu_packed
 fault "no zeros follow the last k" shaders/cpu_packed/pack_panels.comp \
     '/for \(k = max\(k0, args\.k\); k < end; \+\+k\) put/d' pack_panels_f32 kernels.lavapipe.cpu_packed
-fault "the last, partial step of K is dropped" shaders/coopmat/coopmat.glsl \
+fault "the last, partial step of K is dropped" shaders/coopmat/coopmat.comp \
     's/\(k_end - k_begin \+ BK - 1\) \/ BK/(k_end - k_begin) \/ BK/' '^coopmat_f16' kernels.lavapipe.coopmat
 fault "one of the subgroups that share a part is not added" shaders/common/matrix_out.glsl \
     's/for \(uint s = 1; s < SETS; \+\+s\) sum \+=/for (uint s = 2; s < SETS; ++s) sum +=/' '^coopmat_f16' \
