@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The plan, which computes one problem, and recording it into a command buffer. Part of vkgemm.h, whose general rules
- * hold here too.
+ * The plan, which computes one problem, and how to record it into a command buffer. This header is part of vkgemm.h,
+ * and the general rules there hold here too.
  */
 #ifndef VKGEMM_PLAN_H
 #define VKGEMM_PLAN_H
@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* ----------------------------------------------------------------------------------------------------
- * The plan. It does not change after it was created, except that vkgemmCompilePlan compiles its pipelines.
+ * The plan. After its creation a plan never changes, except that vkgemmCompilePlan compiles its pipelines.
  * ---------------------------------------------------------------------------------------------------- */
 
 typedef enum VkgemmPlanFlagBits {
@@ -22,8 +22,8 @@ typedef enum VkgemmPlanFlagBits {
     VKGEMM_PLAN_DRY = 2,          /* a dry plan: it compiles nothing and cannot be recorded, but it reports sizes and
                                      accesses and checks runs */
     VKGEMM_PLAN_IGNORE_TUNED = 4, /* ignore tuned rows: the cost model chooses */
-    /* Do not compile yet. The plan can be recorded after vkgemmCompilePlan (engine.h), or at once if the context has
-     * all of its pipelines already. */
+    /* Do not compile yet. You can record the plan after vkgemmCompilePlan (engine.h), or at once if the context already
+     * has all pipelines of the plan. */
     VKGEMM_PLAN_DEFER_COMPILE = 8,
     /* Refuse the plan (NOT_COMPILED) if the context lacks one of its pipelines. Set at most one of DRY, DEFER_COMPILE
      * and FAIL_ON_COMPILE. */
@@ -37,42 +37,45 @@ typedef struct VkgemmPlanOptions {
     uint32_t flags; /* VkgemmPlanFlagBits */
     const void* pNext;
 
-    /* NULL: the nearest tuned row chooses the kernel; if no row is near, the cost model does. A name forces that
-     * kernel; if it cannot compute the problem, the plan is refused with the reason. The environment variable
-     * VKGEMM_KERNEL forces a kernel on plans that name none; if that kernel cannot compute the problem, the usual
-     * choice is used (FALLBACK_USED). */
+    /* The name of the kernel to use. If that kernel cannot compute the problem, the plan is refused with the reason.
+     * NULL: the nearest tuned row (VkgemmContextInfo::tunedRows) chooses the kernel, or the cost model if no row is
+     * near. The environment variable VKGEMM_KERNEL forces a kernel on plans that name none. If that kernel cannot
+     * compute the problem, vkgemm makes its usual choice (FALLBACK_USED). */
     const char* kernel;
 
-    /* May be NULL. Replaces constants of the kernel's tile: "BM=128,BN=64". Every rule of the family is checked. */
+    /* May be NULL. Replaces constants of the kernel's tile: "BM=128,BN=64" (docs/kernels.md). If the tile breaks a rule
+     * of the kernel's family, the plan is refused (TILE). */
     const char* tile;
 
     VkgemmOperandKind operands;
 
-    /* A promise about the offset (or address) of every matrix operand: it is a multiple of this many bytes. A power of
-     * two, at most 2^20. 0 means 16, which allows the fastest kernels. Values below the element size are raised to
-     * it. */
+    /* You promise that the offset (or address) of every matrix operand is a multiple of this many bytes. A run that
+     * breaks the promise is refused (OPERAND). The value is a power of two, at most 2^20. 0 means 16, which allows the
+     * fastest kernels. A value below the element size counts as the element size. */
     uint32_t operandAlignment;
 
     /* The largest workspace that you are willing to provide, in bytes; 0: none. A workspace makes two kinds of product
-     * faster: with a small D and a long K, K can be split among work groups (64 MiB is plenty); and if A or B cannot
-     * be read in chunks of 16 bytes, it can be copied into a better layout first (which takes slightly more than its
-     * size). VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE] is the size that the plan needs. */
+     * faster. If D is small and k is large, work groups can share the sum over k (64 MiB is plenty). If vkgemm cannot
+     * read A or B in chunks of 16 bytes, it can first copy that operand into a better layout (the copy is slightly
+     * larger than the operand). The plan may need less: VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE] is the
+     * size that it needs. */
     uint64_t workspaceLimit;
 
     /* The longest time that one dispatch should take, in seconds: for example 0.5 for a watchdog of 2 s, or 0.004
-     * beside a frame. 0: no limit. A pass that is estimated to take longer is recorded as several dispatches, each of
-     * which runs a part of the work groups; D has the same bits. A work group is never divided, and a pass has at most
-     * 4096 dispatches. vkgemmRecordDispatches (engine.h) spreads them over frames. */
+     * beside a frame. 0: no limit. If the estimated time of a pass (packing A or B, the product, or adding slices of K)
+     * is longer, the pass is recorded as several dispatches, each with a part of the work groups. The bits of D do not
+     * change. vkgemm never divides a work group, and a pass has at most 4096 dispatches. vkgemmRecordDispatches
+     * (engine.h) spreads the dispatches over frames. */
     double dispatchSeconds;
 
-    /* The measured time of a run at the largest sizes, in seconds. It replaces the estimate behind dispatchSeconds. 0:
-     * use the estimate, which is too high on most devices and then causes more dispatches than necessary. */
+    /* The measured time of a run at the largest sizes, in seconds. With it, dispatchSeconds needs no estimate. 0: use
+     * the estimate, which is too high on most devices and then causes more dispatches than necessary. */
     double runSeconds;
 } VkgemmPlanOptions;
 
 /* Checks whether vkgemmCreatePlan would accept options->kernel (required). Compiles nothing. On refusal, error->text
- * has every reason. If problem is NULL, only the kernel, its tile and the device are checked, and nothing that depends
- * on sizes and types. error may be NULL. Any thread. */
+ * has every reason. If problem is NULL, the call checks only the kernel and its tile on this device, and nothing that
+ * depends on sizes or types. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* problem,
                                           const VkgemmPlanOptions* options, VkgemmError* error);
 
@@ -81,22 +84,23 @@ VKGEMM_API VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmPro
  * threads need the same pipeline, one compiles it and the other waits.
  *
  * Plans of a context share pipelines. There is one pipeline for each combination of kernel, tile and the constants that
- * the problem sets (layout, alignment, edges, epilogue). Sizes, factors and the bounds of a clamp are arguments, so new
- * values need no new pipeline. Pipelines live until the context is destroyed, or until vkgemmTrimPipelines. */
+ * the problem sets (layout, alignment, whether D is divided into whole tiles, epilogue). Sizes, factors and the bounds
+ * of a clamp are arguments, so new values need no new pipeline. The context owns the pipelines until it is destroyed,
+ * or until vkgemmTrimPipelines destroys those that no plan uses. */
 VKGEMM_API VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* problem,
                                          const VkgemmPlanOptions* options, VkgemmPlan* plan, VkgemmError* error);
 
 /* Makes the plan that packs A or B for `product`, a plan whose packedA or packedB is not VKGEMM_PACKED_NONE. If an
- * operand stays the same, as weights do, pack it once: every product that reads it then records one pass less and
- * touches less memory.
+ * operand stays the same, as weights do, pack it once. The products that read it then skip a pass and touch less
+ * memory.
  *
  *   1. Create the product's plan with packedB = VKGEMM_PACKED_ANY. VkgemmPlanInfo::packedB is the key of the layout
- *      that it reads.
- *   2. Call vkgemmCreatePack(plan, VKGEMM_SLOT_B, ...). VkgemmPlanInfo::requiredBytes of the result has the sizes of
- *      both matrices. Record it with b = the matrix as the problem describes it, d = the place for the packed matrix,
- *      alpha 1, beta 0, and no other operand. The flags work as for any plan.
- *   3. Record the product with b = the packed matrix. Plans for other sizes of A can read it too: create them with
- *      packedB = the key. A plan whose kernels read another layout is refused (UNSUPPORTED).
+ *      that the product reads.
+ *   2. Call vkgemmCreatePack(plan, VKGEMM_SLOT_B, ...). VkgemmPlanInfo::requiredBytes of the pack has the sizes of both
+ *      matrices. Record the pack with b = the matrix as the problem describes it, d = the place for the packed matrix,
+ *      alpha 1, beta 0, and no other operand. VkgemmRun::flags works as for any plan.
+ *   3. Record the product with b = the packed matrix. Plans for other sizes of A can read the packed matrix too: create
+ *      them with packedB = the key. If no kernel for such a plan reads this layout, the plan is refused (UNSUPPORTED).
  *
  * The key covers everything that the bytes depend on: the layout, the size and type of the operand, the version of
  * vkgemm and, if the matrix units define the order of elements, the device and its driver. You can therefore keep
@@ -107,12 +111,12 @@ VKGEMM_API VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProb
  * Destroy the pack like any plan; it may outlive `product`. */
 VKGEMM_API VkgemmResult vkgemmCreatePack(VkgemmPlan product, VkgemmSlot slot, VkgemmPlan* pack, VkgemmError* error);
 
-/* Wait first for every command buffer that was recorded with the plan. The context keeps the plan's pipelines. plan may
+/* First wait for every command buffer that was recorded with the plan. The context keeps the plan's pipelines. plan may
  * be NULL. Any thread, but no other thread may use the plan. */
 VKGEMM_API void vkgemmDestroyPlan(VkgemmPlan plan);
 
-/* The pointers are valid as long as the plan. If the problem has upTo, the values are for its largest sizes, unless
- * stated otherwise. */
+/* The pointers are valid until the plan is destroyed; do not free them. If VkgemmProblem::upTo is not 0, the values are
+ * those for the largest sizes, unless stated otherwise. */
 typedef struct VkgemmPlanInfo {
     uint32_t structSize;
     uint32_t slotCount;            /* entries of requiredBytes */
@@ -124,27 +128,28 @@ typedef struct VkgemmPlanInfo {
     uint32_t operandAlignment; /* of the offsets of matrix operands, in bytes: what you promised, at least the element
                                   size. A packed operand always needs 16 */
     uint32_t usesAddresses;    /* 1: the shader reads operands through device addresses */
-    uint32_t dispatchCount;    /* vkCmdDispatch calls of one recording: one for the product, one for each operand that
-                                  it packs, one if it adds slices of K; several for each of these if dispatchSeconds or
-                                  the size of the operands requires it. vkgemmCountDispatches (engine.h) counts those
-                                  of a run, and vkgemmExplain has the kernels of smaller sizes */
+    uint32_t dispatchCount;    /* how many dispatches one recording has: one for the product, one for each operand that
+                                  the plan packs, and one to add slices of K if the plan splits K. dispatchSeconds or
+                                  large operands can require several for each of these. vkgemmCountDispatches
+                                  (engine.h) counts the dispatches of a run. vkgemmExplain has the kernels for smaller
+                                  sizes */
     double flops;              /* 2 m n k, summed over all products */
     double errorBound;         /* |D - exact| <= errorBound * max|A| * max|B| * |alpha|, before beta C and the
                                   epilogue, if the device rounds to nearest and nothing underflows. 0 for integers (if
                                   D is i8: before the result is rounded to i8). Infinity if k is too large for any
                                   guarantee in the accumulator's type */
-    double predictedCost;      /* of the cost model; only comparable for the same problem on the same device */
-    uint64_t packedA, packedB; /* the keys of the layouts in which A and B must be packed; VKGEMM_PACKED_NONE: as the
-                                  problem describes them */
+    double predictedCost;      /* by the cost model, in no fixed unit: compare it only for one problem on one device */
+    uint64_t packedA, packedB; /* the keys of the layouts in which you must pack A and B; VKGEMM_PACKED_NONE: do not
+                                  pack the operand, store it as the problem describes it */
     uint32_t pipelineCount;    /* different pipelines that the plan needs, for all sizes */
-    uint32_t missingPipelines; /* how many of them the context has not compiled; also reported for a dry plan */
+    uint32_t missingPipelines; /* how many of these the context has not compiled; also reported for a dry plan */
 } VkgemmPlanInfo;
 
 /* Fails only for a bad argument (INVALID_ARGUMENT). Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetPlanInfo(VkgemmPlan plan, VkgemmPlanInfo* info);
 
-/* An operand that recording the plan reads or writes, for a render graph or for your own barriers. The flags have the
- * same meaning in synchronization2. The size of this struct never changes. */
+/* An operand that runs of the plan read or write, for a render graph or for your own barriers. The flags have the same
+ * meaning in synchronization2. The size of this struct never changes. */
 typedef struct VkgemmAccess {
     VkgemmSlot slot;
     VkPipelineStageFlags stage; /* always VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT */
@@ -155,20 +160,21 @@ typedef struct VkgemmAccess {
 /* Lists the operands that any run of the plan may read or write; vkgemmGetRunAccesses (engine.h) does so for one run.
  * If C is D, one entry for D has both accesses.
  *
- * *count: on input the entries at `accesses`, on output the number of accesses, at most VkgemmPlanInfo::slotCount.
- * accesses may be NULL, to ask for the number. INCOMPLETE if not all entries fit. Any thread. */
+ * On input, *count is the number of entries that `accesses` has room for. On output, it is the number of accesses, at
+ * most VkgemmPlanInfo::slotCount, even if fewer fit (INCOMPLETE). To ask for the number only, pass NULL as accesses.
+ * Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetPlanAccesses(VkgemmPlan plan, uint32_t* count, VkgemmAccess* accesses);
 
 /* The pipelines of the plan's dispatches, in order, for VK_KHR_pipeline_executable_properties or a debugger. The
- * context owns them. An empty product, or a plan that is not compiled, has none. pipelines may be NULL; count is as in
- * vkgemmGetPlanAccesses. Any thread. */
+ * context owns the pipelines; do not destroy them. An empty product, or a plan that is not compiled, has no pipelines.
+ * pipelines may be NULL; count is as in vkgemmGetPlanAccesses. Any thread. */
 VKGEMM_API VkgemmResult vkgemmGetPlanPipelines(VkgemmPlan plan, uint32_t* count, VkPipeline* pipelines);
 
-/* Writes as text why vkgemmCreatePlan chooses its kernel: the kernel with its tile and cost; the tuned row that
- * decided, or why a near row or VKGEMM_KERNEL was not followed; then, one a line, every other built-in kernel with its
- * cost or the reason against it. Compiles nothing.
+/* Writes, as text, why vkgemmCreatePlan chooses its kernel. The text begins with the kernel, its tile and its cost.
+ * Then it names the tuned row that decided, or states why a near row or VKGEMM_KERNEL was not followed. Then it lists
+ * every other built-in kernel, one a line, with its cost or the reason why it cannot be used. Compiles nothing.
  *
- * If no kernel can compute the problem, the text explains that (SUCCESS). A problem or options that are invalid are
+ * If no kernel can compute the problem, the text explains that (SUCCESS). An invalid problem, or invalid options, are
  * refused. text and size are as in vkgemmFormatProblem. options and error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem* problem,
                                       const VkgemmPlanOptions* options, char* text, size_t* size, VkgemmError* error);
@@ -177,8 +183,8 @@ VKGEMM_API VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem
  * Recording
  * ---------------------------------------------------------------------------------------------------- */
 
-/* The place of one operand. Which members to set depends on VkgemmPlanOptions::operands, in the same way on every
- * device; anything else is refused (OPERAND):
+/* The place of one operand. VkgemmPlanOptions::operands alone decides which members to set, whatever the device. Any
+ * other combination is refused (OPERAND):
  *   VKGEMM_OPERANDS_BUFFERS     buffer and offset; address must be 0
  *   VKGEMM_OPERANDS_ADDRESSES   either buffer and offset, or an address, to which offset is added
  * The size of this struct never changes. */
@@ -186,9 +192,10 @@ typedef struct VkgemmOperand {
     VkBuffer buffer;         /* needs VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, and also ..._SHADER_DEVICE_ADDRESS_BIT if
                                 VkgemmPlanInfo::usesAddresses is 1. Vulkan does not report a buffer's usage. If the
                                 second bit is missing and the driver returns address 0, the run is refused; otherwise
-                                only the validation layer can find the mistake */
-    VkDeviceSize offset;     /* bytes. For matrices a multiple of VkgemmPlanInfo::operandAlignment, for the workspace of
-                                workspaceAlignment, for bias and scale of the element size */
+                                only the validation layers can find the mistake */
+    VkDeviceSize offset;     /* in bytes. A matrix needs a multiple of VkgemmPlanInfo::operandAlignment, the workspace a
+                                multiple of VkgemmPlanInfo::workspaceAlignment, and bias and scale a multiple of their
+                                element size */
     VkDeviceSize size;       /* bytes that the operand may use from offset on; 0: not stated and not checked */
     VkDeviceAddress address; /* 0: not given */
 } VkgemmOperand;
@@ -197,7 +204,7 @@ typedef enum VkgemmRecordFlagBits {
     VKGEMM_RECORD_BARRIER_BEFORE = 1, /* record a barrier that makes all earlier work on the queue visible to the run */
     VKGEMM_RECORD_BARRIER_AFTER = 2,  /* record a barrier that makes D visible to all later work on the queue. Reads by
                                          the host need your own barrier to VK_PIPELINE_STAGE_HOST_BIT */
-    VKGEMM_RECORD_ZERO_ALPHA = 4,     /* alpha is 0 and means 0: the product is skipped */
+    VKGEMM_RECORD_ZERO_ALPHA = 4,     /* alpha, which must be 0, means 0: the product is skipped */
     VKGEMM_RECORD_SIZES = 8,          /* the run states its own m, n, k and batch; 0 means 0 */
     VKGEMM_RECORD_STRIDES = 16,       /* the run states its own strides; upTo must have VKGEMM_UP_TO_STRIDES */
     VKGEMM_RECORD_FLAG_MAX_ENUM = 0x7fffffff
@@ -205,57 +212,58 @@ typedef enum VkgemmRecordFlagBits {
 
 /* One run of a plan: its operands, factors and, if they vary, sizes and strides.
  *
- * Overlap. No operand may overlap D or the workspace, with two exceptions: C and the residual may be exactly D (same
- * start, leading dimension, stride and layout). Rows of two operands may interleave, as sub-matrices of one buffer do,
- * if both have the same leading dimension in bytes. The check compares buffer handles, or addresses if
+ * Overlap. No operand may overlap D or the workspace, with two exceptions. First, C and the residual may be exactly D
+ * (same start, leading dimension, stride and layout). Second, rows of two operands may interleave, as sub-matrices of
+ * one buffer do, if both have the same leading dimension in bytes. vkgemm compares buffer handles, or addresses if
  * VkgemmPlanInfo::usesAddresses is 1, so it does not detect two buffers that are bound to the same memory. Within one
  * buffer it finds every overlap. It also refuses some interleavings that share no element.
  *
- * Workspace. Two runs that use the same workspace need a barrier between them: BARRIER_BEFORE of the second run,
- * BARRIER_AFTER of the first, or your own. On two queues they need a semaphore.
+ * Workspace. If two runs use the same workspace, they need a barrier between them: BARRIER_AFTER of the first run,
+ * BARRIER_BEFORE of the second, or a barrier of yours. On two queues, they need a semaphore.
  *
- * Factors. If sums are f64, alpha and beta are used as they are. For other floating-point sums they are rounded to the
- * nearest f32. A finite value that would become infinite there (1e300), and a nonzero value that would become 0
- * (1e-60), are refused (INVALID_ARGUMENT); infinities and NaN are accepted and propagate. For integer sums alpha and
- * beta must be whole numbers of 32 bits. */
+ * Factors. If sums are f64, alpha and beta are used as they are. If sums have another floating-point type, alpha and
+ * beta are rounded to the nearest f32. A finite value that f32 would round to infinity (1e300), or a nonzero value that
+ * it would round to 0 (1e-60), is refused (INVALID_ARGUMENT). Infinities and NaN are accepted and propagate. If sums
+ * are integers, alpha and beta must be whole numbers of 32 bits. */
 typedef struct VkgemmRun {
     uint32_t structSize;
     uint32_t flags; /* VkgemmRecordFlagBits */
     const void* pNext;
-    VkgemmOperand a, b, c, d;                       /* c only for VKGEMM_C_SEPARATE */
-    VkgemmOperand bias, scale, residual, workspace; /* if VkgemmPlanInfo::requiredBytes is not 0 for them */
+    VkgemmOperand a, b, c, d;                       /* set c only for VKGEMM_C_SEPARATE */
+    VkgemmOperand bias, scale, residual, workspace; /* set each if its VkgemmPlanInfo::requiredBytes is not 0 */
     double alpha; /* 0 means 1, so that a forgotten alpha has no effect. For a true 0 also set
                      VKGEMM_RECORD_ZERO_ALPHA; A and B are then not read, but must be given */
     double beta;  /* 0: C is not read and may hold NaN. Must be 0 if the problem has no C */
-    /* The sizes of this run, with VKGEMM_RECORD_SIZES; otherwise 0. If upTo has the size, at most the problem's
-     * (LIMIT); if not, equal to the problem's (INVALID_ARGUMENT). Operands need the bytes of these sizes. If m, n or
-     * batch is 0, only the barriers that `flags` asks for are recorded, and no operand is needed. */
+    /* The sizes of this run, with VKGEMM_RECORD_SIZES. Without that flag, leave all 0. A size that VkgemmProblem::upTo
+     * names is at most the problem's (otherwise LIMIT). Any other size equals the problem's (otherwise
+     * INVALID_ARGUMENT). Operands need only the bytes for these sizes. If m, n or batch is 0, the run needs no operand,
+     * and records only the barriers that `flags` asks for. */
     uint64_t m, n, k, batch;
-    /* `groups` is an array of `batch` VkgemmGroup, with grouping TABLE, INDEXED and ADDRESSES. `indices` is an array of
-     * uint32_t, with INDEXED and SELECTED. Both begin at multiples of 4 bytes. With TABLE and INDEXED, the `size` of a
-     * matrix operand limits what the groups may use, from its `offset` on; if it is 0, the limit is what the problem's
-     * batch would use with its strides. With a table, the workspace must be given as a buffer, which also needs
-     * VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. */
+    /* The groupings TABLE, INDEXED and ADDRESSES read `groups`, an array of `batch` VkgemmGroup. INDEXED and SELECTED
+     * read `indices`, an array of uint32_t. Both arrays begin at multiples of 4 bytes. With TABLE and INDEXED, groups
+     * may use `size` bytes of a matrix operand from its `offset` on; if `size` is 0, they may use what the problem's
+     * batch would use with its strides. With TABLE, INDEXED and ADDRESSES, the workspace must be given as a buffer, and
+     * that buffer also needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. */
     VkgemmOperand groups, indices;
     VkgemmOperand scalars;    /* a VkgemmScalars, if VkgemmProblem::scalars is not 0 */
-    VkgemmRunStrides strides; /* with VKGEMM_RECORD_STRIDES; otherwise 0 (INVALID_ARGUMENT) */
+    VkgemmRunStrides strides; /* with VKGEMM_RECORD_STRIDES; without that flag, all must be 0 (INVALID_ARGUMENT) */
 } VkgemmRun;
 
-/* Checks a run without recording it. If the plan is compiled and not dry, SUCCESS means that vkgemmRecord accepts the
- * run; other plans are checked too. error may be NULL. Any thread. */
+/* Checks a run without recording it. You can also check runs of a plan that is dry or not compiled. For any other plan,
+ * SUCCESS means that vkgemmRecord accepts the run. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, VkgemmError* error);
 
 /* Adds the plan's dispatches to `commandBuffer`, which must be in the recording state, outside a render pass, and for a
- * queue family with compute. It submits nothing, takes no lock and, unless VkgemmContextInfo::recorded is set,
- * allocates nothing when it succeeds. error may be NULL. Any thread: several threads may record one plan at the same
- * time, into different command buffers.
+ * queue family with compute. The call submits nothing and takes no lock. If it succeeds, it has allocated nothing,
+ * unless VkgemmContextInfo::recorded is set. error may be NULL. Any thread: several threads may record one plan at the
+ * same time, into different command buffers.
  *
  * Refused, with nothing recorded: a run that vkgemmCheckRun refuses, a dry plan, a plan that is not compiled
  * (NOT_COMPILED), and a NULL commandBuffer. Every other run succeeds.
  *
- * Changes this state of the command buffer: the compute pipeline; the push constants of all stages; and, unless
- * VkgemmPlanInfo::usesAddresses is 1, all descriptor sets of the compute bind point. Bind yours again before you use
- * them. The graphics pipeline, its descriptor sets and all dynamic state are unchanged.
+ * The call changes this state of the command buffer: the compute pipeline; the push constants of all stages; and,
+ * unless VkgemmPlanInfo::usesAddresses is 1, all descriptor sets of the compute bind point. Set your own again before
+ * you use them. The graphics pipeline, its descriptor sets and all dynamic state are unchanged.
  *
  * Barriers between the plan's own dispatches are always recorded. Barriers before and after them are recorded only if
  * `flags` asks for them. If the instance has VK_EXT_debug_utils, a label with the problem and the kernel encloses the

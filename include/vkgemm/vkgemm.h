@@ -12,16 +12,16 @@
  *   plan.h      vkgemmCreatePlan: checks a problem, chooses a kernel and compiles it (the slow call).
  *               vkgemmRecord: adds the work to your command buffer, as often as you like, from any thread
  *   engine.h    control over when pipelines compile, which ranges a run touches, and how long a dispatch takes
- *   explain.h   kernels, tiles, device properties and choices as data
+ *   explain.h   kernels, tiles, device properties, and the choice of a kernel, all as data
  *
  * General rules:
  *   - vkgemm creates no queue, submits nothing, allocates no device memory, never prints, never aborts, and keeps no
  *     mutable global state. vkgemmCreateContext reads two environment variables, VKGEMM_KERNEL and VKGEMM_NATIVE,
  *     unless VKGEMM_CONTEXT_IGNORE_ENVIRONMENT is set.
- *   - vkgemm never destroys a handle that you passed in. Destroy objects in this order: plans, their context, the
- *     device. Before you destroy a plan, wait for the command buffers that were recorded with it.
- *   - Every failure has a code. If you pass a VkgemmError, it also receives a sentence that states the value, the
- *     limit and what would work.
+ *   - You keep every handle that you pass in: vkgemm never destroys one. Destroy objects in this order: plans, their
+ *     context, the device. Before you destroy a plan, wait for the command buffers that were recorded with it.
+ *   - Every failure has a code. If you pass a VkgemmError, the call writes a sentence to it: the wrong value, the limit
+ *     and what would work.
  *   - vkgemm reads input structs, and the strings and arrays that they point to, only during the call, unless the
  *     comment of a field states otherwise.
  *   - A pointer may be NULL only if its comment allows it. Any other NULL is refused (INVALID_ARGUMENT).
@@ -36,12 +36,12 @@
  *   - If your program is older than the library, its structs are smaller. Missing input fields have their defaults,
  *     and an output struct is filled as far as it reaches.
  *   - If your program is newer than the library, its structs are larger. The call succeeds if the fields that the
- *     library lacks are 0; otherwise it is refused with both sizes (INVALID_ARGUMENT). Output fields that the library
- *     lacks are set to 0.
- *   - All structs of one array must have the same structSize, which is also their distance in bytes.
+ *     library lacks are 0; otherwise the call is refused (INVALID_ARGUMENT), and the text states both sizes. Output
+ *     fields that the library lacks are set to 0.
+ *   - All structs of one array must have the same structSize, which is also the distance in bytes from one to the next.
  *   - Input structs have a pNext for extensions. Every struct in such a chain begins with a VkgemmChainHeader. This
- *     version defines none, so it refuses any chained struct (INVALID_ARGUMENT, with the type in the text).
- *   - Some structs have no structSize because their size never changes; their comments state so.
+ *     version defines no such struct, so it refuses every chain (INVALID_ARGUMENT, with the type in the text).
+ *   - Some structs have no structSize, because their size never changes. The comment of such a struct states this.
  */
 #ifndef VKGEMM_H
 #define VKGEMM_H
