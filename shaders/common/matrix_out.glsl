@@ -18,16 +18,12 @@ void wait_for_part() {
 
 // Four columns at a time are read of shared memory, and written to D. Two of those are written together where they are
 // 16 bytes of D: COLS columns of a row.
-#define f16 1
-#define bf16 2
-#if TYPE_D == 1 || TYPE_D == 2
+#if defined(TYPE_D_IS_F16) || defined(TYPE_D_IS_BF16)
 #define D_IN_HALVES
-#if !defined(HAS_FINAL) && ACC != 1  // sums of 16 bits are too many: in 32 bits some would leave the registers
+#if !defined(HAS_FINAL) && !defined(ACC_IS_F16)  // sums of 16 bits are too many: in 32 bits some would leave the registers
 #define D_IN_PAIRS
 #endif
 #endif
-#undef f16
-#undef bf16
 
 #ifdef D_IN_HALVES
 const uint COLS = WN % 8 == 0 && IN_FOURS ? 8 : 4;

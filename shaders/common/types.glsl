@@ -101,25 +101,17 @@ uint bf16_bits(float x) {  // round to nearest, ties to even; a NaN stays one
 #define acc_t VKGEMM_PASTE(ACC, _value)
 #define acc4_t VKGEMM_PASTE(ACC, _value4)
 
-// What a module has to do with some types. #if knows no ##, so those are numbers while it looks.
-#define f64 1
-#define i32 2
-#define f32 3
-#define scaled 4
-#if ACC == 1
+// What a module has to do with some types. The build defines TYPE_D_IS_F32 and the like (shaders/CMakeLists.txt).
+#ifdef ACC_IS_F64
 #define SUMS_IN_F64  // its operands are of f64 alone
-#elif ACC != 2
+#elif !defined(ACC_IS_I32)
 #define SUMS_IN_F32  // at the latest in the epilogue
 #endif
-#if TYPE_D == 3
+#ifdef TYPE_D_IS_F32
 #define D_IN_WORDS
-#elif TYPE_D == 4
+#elif defined(TYPE_D_IS_SCALED)
 #define SCALED_D
 #endif
-#undef f64
-#undef i32
-#undef f32
-#undef scaled
 
 // What the epilogue computes in. A scaled product sums whole numbers, and D is the type that FORMAT_D says.
 #ifdef SCALED_D

@@ -22,8 +22,8 @@
 // In shared memory a k-contiguous operand is stored row by row, with its slices side by side; another one is stored k
 // by k. A row is an odd number of 16-byte chunks long, so that eight neighbouring rows use eight different banks.
 //
-// Operands of mixed types are decoded and rounded to f16 on their way to shared memory: eight at a time, along memory. So
-// rows of both operands are a multiple of eight elements.
+// Operands of mixed types are decoded and rounded to f16 on their way to shared memory: eight at a time, along memory.
+// So rows of both operands are a multiple of eight elements.
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_MATRIX_UNITS
 #ifdef VARIANT_MIXED
@@ -57,46 +57,17 @@ const uint NI = WM / MM, NJ = WN / MN;
 const uint EARLY = BYTES(ACC) == 2 ? NI / 4 : 0;                    // rows multiplied while a tile is stored
 
 SUMS sums[NI * NJ];
-A_MATRIX even_a[NI], odd_a[NI];  // fragments of the even and of the odd slice
-B_MATRIX even_b[NJ], odd_b[NJ];
-
 uint row0, col0, steps, phase, sub_row, sub_col, set;  // sub_: the subgroup's part of the tile; which of its sharers
 
 #include "coopmat/coopmat_tile.glsl"
 
-// Reads the subgroup's fragments from a slot of shared memory.
-void read_even(uint slot) {
-    const uint at_a = slot_a(set * HELD + slot) + (KA ? sub_row * ROW_A : sub_row / PA);
-    const uint at_b = slot_b(set * HELD + slot) + (KB ? sub_col * ROW_B : sub_col / PB);
-    [[unroll]] for (uint j = 0; j < NJ; ++j)
-        if (KB) coopMatLoad(even_b[j], tile, at_b + j * MN * ROW_B, ROW_B, COLUMNS);
-        else coopMatLoad(even_b[j], tile, at_b + j * MN / PB, ROW_B, ROWS);
-    [[unroll]] for (uint i = 0; i < NI; ++i)
-        if (KA) coopMatLoad(even_a[i], tile, at_a + i * MM * ROW_A, ROW_A, ROWS);
-        else coopMatLoad(even_a[i], tile, at_a + i * MM / PA, ROW_A, COLUMNS);
-}
-void read_odd(uint slot) {
-    const uint at_a = slot_a(set * HELD + slot) + (KA ? sub_row * ROW_A : sub_row / PA);
-    const uint at_b = slot_b(set * HELD + slot) + (KB ? sub_col * ROW_B : sub_col / PB);
-    [[unroll]] for (uint j = 0; j < NJ; ++j)
-        if (KB) coopMatLoad(odd_b[j], tile, at_b + j * MN * ROW_B, ROW_B, COLUMNS);
-        else coopMatLoad(odd_b[j], tile, at_b + j * MN / PB, ROW_B, ROWS);
-    [[unroll]] for (uint i = 0; i < NI; ++i)
-        if (KA) coopMatLoad(odd_a[i], tile, at_a + i * MM * ROW_A, ROW_A, ROWS);
-        else coopMatLoad(odd_a[i], tile, at_a + i * MM / PA, ROW_A, COLUMNS);
-}
-
-// Adds the products of the rows `from` to `to` of matrices.
-void multiply_even(uint from, uint to) {
-    [[unroll]] for (uint i = from; i < to; ++i)
-        [[unroll]] for (uint j = 0; j < NJ; ++j)
-            sums[i * NJ + j] = coopMatMulAdd(even_a[i], even_b[j], sums[i * NJ + j]);
-}
-void multiply_odd(uint from, uint to) {
-    [[unroll]] for (uint i = from; i < to; ++i)
-        [[unroll]] for (uint j = 0; j < NJ; ++j)
-            sums[i * NJ + j] = coopMatMulAdd(odd_a[i], odd_b[j], sums[i * NJ + j]);
-}
+// Fragments of the even and of the odd slice: read_even, multiply_even, read_odd, multiply_odd.
+#define SLICE even
+#include "coopmat/coopmat_slice.glsl"
+#undef SLICE
+#define SLICE odd
+#include "coopmat/coopmat_slice.glsl"
+#undef SLICE
 
 // For STAGES 1. Slot 0 holds the even slice, slot 1 the odd one.
 void sum_one_tile() {
@@ -164,13 +135,9 @@ void sum_up() {
     barrier();  // shared memory is free again
 }
 
-#define f16 1
-#define f32 2
-#if !defined(VKGEMM_MIXED) && UNIT_A == 1 && TYPE_D == 1 && ACC == 2
+#if defined(TYPE_A_IS_F16) && defined(TYPE_D_IS_F16) && defined(ACC_IS_F32)
 #define HAS_STRAIGHT
 #endif
-#undef f16
-#undef f32
 #ifdef HAS_STRAIGHT
 #include "coopmat/coopmat_straight.glsl"
 #else

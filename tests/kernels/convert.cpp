@@ -89,7 +89,7 @@ TEST_CASE("converted: plain types that differ, in every layout, of any length an
                     x.problem.b.layout = seed & 2 ? columnMajor : rowMajor;
                     if (seed % 3 == 0) {
                         x.problem.m = 40;
-                        x.problem.n = 24;  // rows of octets
+                        x.problem.n = 24;  // rows of eights
                     }
                     x.problem.batch = 1 + seed % 2;
                     x.shift = (wants_alignment(kernel) ? 16 : 4) * static_cast<uint32_t>(seed % 3);

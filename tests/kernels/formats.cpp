@@ -142,7 +142,7 @@ TEST_CASE("plain types that differ, in every layout") {
                 x.seed = ++seed;
                 if (!is_gemv(kernel)) {
                     x.problem.k = 2 * std::max(kernel.tile.BK, 4u) + seed % 4;
-                    if (kernel.module.family.uses_matrix_units) {  // in octets
+                    if (kernel.module.family.uses_matrix_units) {  // eight at a time
                         x.problem.m = x.problem.n = 24;
                         x.problem.k = (x.problem.k + 7) / 8 * 8;
                         if (a == vkgemm::plan::bf16 || b == vkgemm::plan::bf16) continue;
@@ -179,7 +179,7 @@ TEST_CASE("a format with NaN in one block; with a column-major D, which swaps A 
     });
 }
 
-TEST_CASE("pieces of B: slices of K, fewer rows than the tile has, columns that are far apart or on 16 bytes") {
+TEST_CASE("B by 64 elements: slices of K, fewer rows than the tile has, columns that are far apart or on 16 bytes") {
     for_each_mixed(0, [](const Kernel& kernel, Tally& tally) {
         if (!kernel.module.family.reads_chunk64) return tally.none();
         for (const auto& format : vkgemm::plan::type_info) {
@@ -202,7 +202,7 @@ TEST_CASE("pieces of B: slices of K, fewer rows than the tile has, columns that 
             tally(x);
             x = case_of_types(kernel, vkgemm::plan::f16, format.type);
             x.problem.k = 2560 + 64;
-            x.problem.b.ld = 3072;  // the last invocation has pieces that do not exist
+            x.problem.b.ld = 3072;  // the last invocation has elements that do not exist
             if (info(format.type).block < 256) tally(x);
             x.fill = Fill::placed;
             x.problem.k = 2560;

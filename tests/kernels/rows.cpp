@@ -166,7 +166,7 @@ void walk_shared(bool with_helpers, const OnKernel& each) {
 
 Tile tile_of(const Kernel& k, const Case& x) { return *plan::with_constants(k.tile, x.tile); }
 
-// Staged pieces of some formats may be more than the device's shared memory.
+// Staged blocks of some formats may take more than the device's shared memory.
 bool exceeds_shared_memory(const Kernel& k, const Case& x, plan::Type b) {
     const auto bytes_of = k.module.family.shared_bytes_of_format;
     if (!bytes_of) return false;

@@ -79,7 +79,7 @@ TEST_CASE("blocks are decoded once where a workspace allows it and rows are many
     }
 }
 
-TEST_CASE("a format whose staged pieces exceed the device's shared memory leaves the kernel out") {
+TEST_CASE("a format whose staged blocks exceed the device's shared memory leaves the kernel out") {
     REQUIRE(device("swiftshader").shared_bytes == 32768);
     const std::string end = " 1x64x4096 layout=nt";
     CHECK(bool(choose("swiftshader", "f32*q4_0" + end, forced("gemv_blocks_f32_1x16"))));

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The fragments of one slice, and what is done with them. coopmat.comp includes this for each SLICE.
+#define OF(name) VKGEMM_PASTE(name, SLICE)
+#define SLICE_A VKGEMM_PASTE(SLICE, _a)
+#define SLICE_B VKGEMM_PASTE(SLICE, _b)
+
+A_MATRIX SLICE_A[NI];
+B_MATRIX SLICE_B[NJ];
+
+// Reads the subgroup's fragments from a slot of shared memory.
+void OF(read_)(uint slot) {
+    const uint at_a = slot_a(set * HELD + slot) + (KA ? sub_row * ROW_A : sub_row / PA);
+    const uint at_b = slot_b(set * HELD + slot) + (KB ? sub_col * ROW_B : sub_col / PB);
+    [[unroll]] for (uint j = 0; j < NJ; ++j)
+        if (KB) coopMatLoad(SLICE_B[j], tile, at_b + j * MN * ROW_B, ROW_B, COLUMNS);
+        else coopMatLoad(SLICE_B[j], tile, at_b + j * MN / PB, ROW_B, ROWS);
+    [[unroll]] for (uint i = 0; i < NI; ++i)
+        if (KA) coopMatLoad(SLICE_A[i], tile, at_a + i * MM * ROW_A, ROW_A, ROWS);
+        else coopMatLoad(SLICE_A[i], tile, at_a + i * MM / PA, ROW_A, COLUMNS);
+}
+
+// Adds the products of the rows `from` to `to` of matrices.
+void OF(multiply_)(uint from, uint to) {
+    [[unroll]] for (uint i = from; i < to; ++i)
+        [[unroll]] for (uint j = 0; j < NJ; ++j)
+            sums[i * NJ + j] = coopMatMulAdd(SLICE_A[i], SLICE_B[j], sums[i * NJ + j]);
+}
+
+#undef OF
+#undef SLICE_A
+#undef SLICE_B
