@@ -6,10 +6,9 @@
 namespace vkgemm::plan {
 
 struct PipelineKey {
-    const Kernel* kernel =
-        nullptr;  // one of those of the module; pipelines of kernels that share module and constants are one
-    Tile tile;
-    ProblemConstants constants;
+    const Kernel* kernel = nullptr;  // one of its module: those that share module and constants share a pipeline
+    Tile tile{};
+    ProblemConstants constants{};
     Binding binding = Binding::descriptors;
     bool is_grouped = false;     // the module's variant for groups of a table
     bool dispatch_base = false;  // of a sliced step, whose dispatches begin at any work group

@@ -105,8 +105,8 @@ void BenchReport::add_row(Table& rows, const BenchResult& result) const {
     if (measured.drift != 0) rows.note(drift_text(measured.drift));
 }
 
-std::string BenchReport::add(BenchResult result, bool colored) {
-    results_.push_back(std::move(result));
+std::string BenchReport::add(BenchResult added, bool colored) {
+    results_.push_back(std::move(added));
     BenchResult& result = results_.back();
     if (result.is_baseline && result.m.timed()) {
         double ours = 0;
