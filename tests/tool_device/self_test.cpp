@@ -34,8 +34,8 @@ TEST_CASE("self-test: every kernel that fits the device has a problem that it co
 TEST_CASE("self-test: a kernel whose boxes of a row-major B are wider than its tile gets a column-major one") {
     const auto all = vkgemm::kernels();
     for (uint32_t i = 0; i < all.size(); ++i) {
-        const bool is_narrow = all[i].name == "wgmma_f16_64x32x64";
-        if (!is_narrow && all[i].name != "wgmma_f16_64x128x64") continue;
+        const bool is_narrow = std::string_view(all[i].name) == "wgmma_f16_64x32x64";
+        if (!is_narrow && std::string_view(all[i].name) != "wgmma_f16_64x128x64") continue;
         const Problem p = kernelProblem(i, {.m = 256, .n = 256, .k = 512});
         CHECK((p.b.layout == vkgemm::columnMajor) == is_narrow);
     }
