@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
         !options || options[0])
         FAIL("it does not register");
     void (*begin)(void);
-    (*end)(void);
+    void (*end)(void);
     sgemm* multiply;
     *(void**)&begin = dlsym(library, "__flexiblas_hook_initialize");
     *(void**)&end = dlsym(library, "__flexiblas_hook_finalize");
