@@ -53,13 +53,14 @@ inline constexpr Family plain = {
             if (s.kind == VKGEMM_STEP_GELU || s.kind == VKGEMM_STEP_SILU) return "has no GELU and SiLU of f64";
         return p.scalars ? "reads no scalars of f64 in memory" : nullptr;
     },
-    .sample = [](const Tile& t, const Problem& like) {
-        Problem p = like;
-        if (t.BN >= 64) return p;
-        p.b.layout = columnMajor;  // boxes of a row-major B have 64 columns
-        p.d.layout = rowMajor;     // a column-major D swaps A and B
-        return p;
-    },
+    .sample =
+        [](const Tile& t, const Problem& like) {
+            Problem p = like;
+            if (t.BN >= 64) return p;
+            p.b.layout = columnMajor;  // boxes of a row-major B have 64 columns
+            p.d.layout = rowMajor;     // a column-major D swaps A and B
+            return p;
+        },
     .wants_pitches = true,
     .wants_addresses = true,
     .takes_converted = true,

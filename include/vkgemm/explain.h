@@ -62,9 +62,9 @@ typedef struct VkgemmKernelInfo {
     uint32_t built;   /* 0: the shader compiler of this build could not compile it */
     uint32_t helper;  /* 1: it prepares operands for another kernel or adds slices of K, and cannot be forced by name */
     const char* name; /* as in VkgemmPlanOptions::kernel */
-    const char* family; /* "tiled" */
-    const char* tile;   /* "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1" */
-    const char* needs;  /* short names of the device features that it needs, space-separated; "": none */
+    const char* family;  /* "tiled" */
+    const char* tile;    /* "WG=64,BM=8,BN=8,BK=8,TM=1,TN=1" */
+    const char* needs;   /* short names of the device features that it needs, space-separated; "": none */
     const char* variant; /* of the family: "mxint8" of "gemv_blocks"; "": the plain one */
 } VkgemmKernelInfo;
 

@@ -20,7 +20,8 @@ void wait_for_part() {
 // 16 bytes of D: COLS columns of a row.
 #if defined(TYPE_D_IS_F16) || defined(TYPE_D_IS_BF16)
 #define D_IN_HALVES
-#if !defined(HAS_FINAL) && !defined(ACC_IS_F16)  // sums of 16 bits are too many: in 32 bits some would leave the registers
+// Sums of 16 bits are too many: in 32 bits some would leave the registers.
+#if !defined(HAS_FINAL) && !defined(ACC_IS_F16)
 #define D_IN_PAIRS
 #endif
 #endif

@@ -36,21 +36,21 @@ constexpr double registers_of_split(const Tile& t, const ElementBytes&) {
 namespace bf16x3 {
 
 inline constexpr Family plain = from_split("bf16x3", {3, bf16}, VKGEMM_ACCURACY_F32_SPLIT, registers_of_split<4, 3>,
-                                            {.mac = 0.00084,
-                                             .load = 0.00334,
-                                             .own_load = 5.47,
-                                             .per_k = 0.937,
-                                             .step = 715,
-                                             .together = 4.29,
-                                             .issue = 47.6,
-                                             .element = 0.129,
-                                             .ragged = 0.0182,
-                                             .group = 1310,
-                                             .start = 97.3,
-                                             .launch = 4000,
-                                             .bytes_per_cycle = 21,
-                                             .overlaps = true,
-                                             .not_whole = 0.0418});
+                                           {.mac = 0.00084,
+                                            .load = 0.00334,
+                                            .own_load = 5.47,
+                                            .per_k = 0.937,
+                                            .step = 715,
+                                            .together = 4.29,
+                                            .issue = 47.6,
+                                            .element = 0.129,
+                                            .ragged = 0.0182,
+                                            .group = 1310,
+                                            .start = 97.3,
+                                            .launch = 4000,
+                                            .bytes_per_cycle = 21,
+                                            .overlaps = true,
+                                            .not_whole = 0.0418});
 }  // namespace bf16x3
 namespace f16x2 {
 

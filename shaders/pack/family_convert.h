@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first pass for operands of another type than the product multiplies: the rules that the shader pack_convert relies on.
+// The first pass for operands of another type than the product multiplies: the rules that the shader pack_convert
+// relies on.
 #pragma once
 #include "plan/kernels/family.h"
 

@@ -16,7 +16,8 @@ struct Needs {
 Status about_problem(size_t index, Status);
 
 /// `addresses`: plans will be made for operands as device addresses.
-/// `problems` are as the caller states them; empty: whatever any built-in kernel can use; then only the operands' way is
+/// `problems` are as the caller states them; empty: whatever any built-in kernel can use; then only the operands'
+/// way is
 /// required.
 Result<Needs> needs_of(const DeviceCaps&, std::span<const Problem> problems, bool addresses = false);
 

@@ -2,7 +2,6 @@
 // With VKGEMM_BLAS=auto, on a driver that is faster than the tests' own BLAS.
 #include <doctest/doctest.h>
 
-
 #include "blas/library.h"
 
 using namespace vkgemm::test;

@@ -306,7 +306,7 @@ Case case_for(const Kernel& kernel, uint64_t m, uint64_t n, uint64_t k) {
     const bool is_mixed = kernel.module.is_mixed();
     x.problem.a.type = is_mixed ? plan::f16 : kernel.module.a;
     x.problem.b.type = is_mixed ? plan::f32 : kernel.module.b;
-    if (kernel.module.family.reads_chunk64) x.problem.b.type = VKGEMM_TYPE_Q4_0;     // which needs a format
+    if (kernel.module.family.reads_chunk64) x.problem.b.type = VKGEMM_TYPE_Q4_0;    // which needs a format
     constexpr plan::Type results[] = {plan::f32, plan::f16, plan::bf16, plan::i8};  // of a scaled product, in turn
     const size_t count = kernel.module.writes(plan::i8) ? 4 : 3;
     x.problem.d.type = kernel.module.d == plan::scaled ? results[(m + n + k) % count] : kernel.module.d;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Problems with operands beyond the reach of one dispatch: their parts stay below, and together are the product.
-#include "plan/choice/reach.h"
 #include "plan/steps/parts.h"
 
 #include <doctest/doctest.h>

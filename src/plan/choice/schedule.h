@@ -33,7 +33,8 @@ struct Schedule {
 /// A and B can be read in 16-byte chunks throughout.
 bool reads_wide(const std::array<Operand, 4>&, const Request&);
 
-/// The chunks of 64 elements of B that an invocation or work group of gemv_blocks loads are whole multiples of 16 bytes, and begin at
+/// Whether the chunks of 64 elements of B that an invocation or work group of gemv_blocks loads are whole multiples of 16
+/// bytes, and begin at
 /// them in every column. Groups of a table do not: list_tiles counts their elements, not their blocks.
 bool has_wide_chunk64(const Schedule&, const Kernel&, const Tile&, const Request&);
 

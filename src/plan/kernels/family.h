@@ -134,7 +134,8 @@ struct KContiguous {
     bool a, b;
 };
 
-/// What C++ knows of a family's kernels. A family whose kernels differ in that has several variants, each a Family of the
+/// What C++ knows of a family's kernels. A family whose kernels differ in that has several variants, each a Family of
+/// the
 /// same name; the rows call them NAME::VARIANT, and the first one NAME::plain.
 struct Family {
     std::string_view name;

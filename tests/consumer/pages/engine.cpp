@@ -14,9 +14,9 @@ static T check(vkgemm::Result<T> result) {
     return *std::move(result);
 }
 
-void engine(VkInstance instance, VkPhysicalDevice gpu, VkDevice device, VkCommandBuffer commands, VkBuffer a, VkBuffer b,
-            VkBuffer d, PFN_vkGetInstanceProcAddr vkGetInstanceProcAddr, const VkPhysicalDeviceFeatures2& features,
-            const std::vector<const char*>& extensions) {
+void engine(VkInstance instance, VkPhysicalDevice gpu, VkDevice device, VkCommandBuffer commands, VkBuffer a,
+            VkBuffer b, VkBuffer d, PFN_vkGetInstanceProcAddr vkGetInstanceProcAddr,
+            const VkPhysicalDeviceFeatures2& features, const std::vector<const char*>& extensions) {
     // [code of the page]
 }
 

@@ -41,7 +41,8 @@ std::string unknown_kernel(const std::string& name, std::vector<std::string> oth
 std::string types_of(const Kernel& k);
 bool has_types(const Kernel& k, const Resolved& r);
 
-/// The kernels that a name means: one kernel, or all of a family or of one of its variants. With `c`, of a family only those that have its types.
+/// The kernels that a name means: one kernel, or all of a family or of one of its variants. With `c`, of a family only
+/// those that have its types.
 /// Refused if it names no product or none is left; `also` are the other words that the caller takes.
 Result<std::vector<const Kernel*>> find_kernels(const std::string& name, const Case* c,
                                                 std::vector<std::string> also = {});
