@@ -33,9 +33,9 @@ struct Schedule {
 /// A and B can be read in 16-byte chunks throughout.
 bool reads_wide(const std::array<Operand, 4>&, const Request&);
 
-/// Whether the chunks of 64 elements of B that an invocation or work group of gemv_blocks loads are whole multiples of 16
-/// bytes, and begin at
-/// them in every column. Groups of a table do not: list_tiles counts their elements, not their blocks.
+/// Whether the chunks of 64 elements of B that an invocation or work group of gemv_blocks loads are whole multiples of
+/// 16 bytes, and begin at multiples of 16 bytes in every column. Groups of a table are not wide, because list_tiles
+/// counts their elements and not their blocks.
 bool has_wide_chunk64(const Schedule&, const Kernel&, const Tile&, const Request&);
 
 /// A kernel that fits the device with this tile, which may differ from its own.
