@@ -99,7 +99,7 @@ Problem sample_of(const Kernel& k, Problem p) {
     const Module& m = k.module;
     if (m.is_mixed()) {
         p.a.type = f16;
-        if (info(p.b.type).block <= 1) p.b.type = f32;
+        if (p.b.type == VKGEMM_TYPE_DEFAULT || info(p.b.type).is_plain()) p.b.type = f32;
     } else {
         p.a.type = m.a;
         p.b.type = m.b;
