@@ -35,11 +35,12 @@ struct Scalars {
 template <class V>
 DEVICE Scalars<V> read_scalars(const NativeArgs& x) {
     const uint32_t has = x.constants[SCALARS];
-    auto* memory = reinterpret_cast<ScalarsInMemory*>(uint64_t{x.args.clamp_hi} << 32 | x.args.clamp_lo);
+    auto* memory = reinterpret_cast<ScalarsInMemory*>(uint64_t{x.args.clamp_or_scalars.scalars.y} << 32 |
+                                                      x.args.clamp_or_scalars.scalars.x);
     Scalars<V> s = {value_of<V>(x.args.alpha, x.args.alpha_high),
                     value_of<V>(x.args.beta, x.args.beta_high),
-                    __uint_as_float(x.args.clamp_lo),
-                    __uint_as_float(x.args.clamp_hi),
+                    __uint_as_float(x.args.clamp_or_scalars.clamp.low),
+                    __uint_as_float(x.args.clamp_or_scalars.clamp.high),
                     false,
                     memory};
     if (has & SCALARS_ALPHA) s.alpha = static_cast<V>(memory->alpha);  // floats alone have them there

@@ -105,7 +105,7 @@ struct uvec2 {
 #define SIMT_B(BM, BN, BK) ((BK) * ((BN) + SIMT_PAD))
 // gemv_mixed, in vectors of four: a row of the small operand's step, one more behind every eight for the banks.
 #define GEMV_MIXED_ROW(TEAM) ((TEAM)*9)
-#define GEMV_BLOCKS_ROW(TEAM) ((TEAM)*17)  // likewise a row of A's step in gemv_blocks, behind every sixteen
+#define GEMV_BLOCKS_ROW(TEAM) ((TEAM)*17)          // likewise a row of A's step in gemv_blocks, behind every sixteen
 #define GEMV_MXINT8_LANE(DEPTH) (5 * (DEPTH) | 1)  // what an invocation of gemv_mxint8 multiplies of a row of A
 // coopmat, in 16-byte chunks of PER_CHUNK elements: SLOTS slices of one operand, k-contiguous or not; later D.
 #define COOPMAT_CHUNKS(K_CONTIGUOUS, SIDE, MK, SLOTS, PER_CHUNK) \
@@ -141,6 +141,22 @@ VKGEMM_STEP_ROWS(VKGEMM_ROW)
 #define BIND_RESIDUAL 6
 #define BIND_COUNT 7
 
+// Two words of the push constants, which no device has more of: bits of the f32 bounds of VKGEMM_STEP_CLAMP where
+// SCALARS is 0, else the address of VkgemmScalars, which has those bounds.
+#ifdef __cplusplus
+union ClampOrScalars {
+    struct {
+        uint low, high;
+    } clamp;
+    uvec2 scalars;
+};
+#else
+#    define ClampOrScalars uvec2
+#    define CLAMP_LOW uintBitsToFloat(args.clamp_or_scalars.x)
+#    define CLAMP_HIGH uintBitsToFloat(args.clamp_or_scalars.y)
+#    define SCALARS_AT args.clamp_or_scalars
+#endif
+
 // Push constants. Strides are in elements. a to d, bias, scale and residual are where operands begin: in the descriptor
 // variant x = elements past the bound offset, y = 0; in the address variant the 64-bit address, low word first.
 struct GemmArgs {
@@ -151,10 +167,28 @@ struct GemmArgs {
     uint k_chunk;                             // depth of one slice if K is split, a multiple of BK; else k
     uint raster;                              // tiles of D per raster band (see tile_of in gemm.glsl); 0 = row by row
     uvec2 a, b, c, d, bias, scale, residual;
-    // Bits of the f32 bounds of VKGEMM_STEP_CLAMP, or, if SCALARS is not 0, the address of VkgemmScalars.
-    uint clamp_lo, clamp_hi;
+    ClampOrScalars clamp_or_scalars;
 #if defined(__cplusplus) || defined(SUMS_IN_F64)
     uint alpha_high, beta_high;  // the high words of alpha and beta, of modules that sum in f64 alone
+#endif
+};
+
+// Push constants of the variant for groups: what its products share. Fields without a remark are GemmArgs'.
+struct GroupedArgs {
+    uint m, n, k, batch;  // with an index list of rows m is D's as a whole; with a list of tiles batch counts groups
+    uint lda, ldb, ldd;   // of matrices of B that indices choose; else the list has each product's own
+    uint raster;
+    uint batch_a, batch_d;     // likewise
+    uint apart_b, matrices_b;  // of B that indices choose: bytes from one matrix to the next, and how many there are
+    uint alpha, beta;
+    ClampOrScalars clamp_or_scalars;
+    uvec2 a, b;  // of matrices of B that indices choose
+    uvec2 d;     // where D as a whole begins
+    uvec2 bias, scale, residual;
+    uvec2 list;     // of tiles, by list_tiles
+    uvec2 indices;  // that choose matrices of B
+#if defined(__cplusplus) || defined(SUMS_IN_F64)
+    uint alpha_high, beta_high;
 #endif
 };
 
@@ -194,6 +228,7 @@ struct TableArgs {
 static_assert(sizeof(TableArgs) <= 128);
 /// Bytes of push constants: of modules that sum in f64, and of all others.
 inline constexpr uint f64_argument_bytes = sizeof(GemmArgs), argument_bytes = f64_argument_bytes - 2 * sizeof(uint);
+static_assert(sizeof(GroupedArgs) == sizeof(GemmArgs));
 static_assert(argument_bytes == 128, "every device has 128 bytes of push constants, and many have no more");
 }  // namespace vkgemm::abi
 #endif

@@ -40,7 +40,7 @@ double activated(uint step, double x) {
         case VKGEMM_STEP_SILU: y = x / (1.0lf + exp_f64(-x)); break;
         case VKGEMM_STEP_LEAKY_RELU: y = x > 0.0lf ? x : double(uintBitsToFloat(SLOPE)) * x; break;
         case VKGEMM_STEP_CLAMP:
-            if (!isnan(x)) y = clamp(x, double(uintBitsToFloat(args.clamp_lo)), double(uintBitsToFloat(args.clamp_hi)));
+            if (!isnan(x)) y = clamp(x, double(CLAMP_LOW), double(CLAMP_HIGH));
     }
     return y;
 }

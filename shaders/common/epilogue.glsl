@@ -8,7 +8,7 @@ bool is_nothing;  // the product counts as 0, whatever alpha or the sum is: k, o
 float low, high;
 
 #if defined(VKGEMM_ADDRESSES) && !defined(VKGEMM_GROUPED) && (defined(SUMS_IN_F32) || defined(SCALED_D))
-#define SCALARS_IN_MEMORY Scalars(uvec2(args.clamp_lo, args.clamp_hi))
+#define SCALARS_IN_MEMORY Scalars(SCALARS_AT)
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Scalars {  // VkgemmScalars
     float alpha, beta, low, high;
     uint non_finite, largest;  // largest: the bits of an f32
@@ -38,7 +38,7 @@ void monitor(uint size) {}
 
 void read_scalars() {
     alpha = FACTOR(alpha), beta = FACTOR(beta);
-    low = uintBitsToFloat(args.clamp_lo), high = uintBitsToFloat(args.clamp_hi);
+    low = CLAMP_LOW, high = CLAMP_HIGH;
 #ifdef SCALARS_IN_MEMORY
     if ((SCALARS & SCALARS_ALPHA) != 0) alpha = SCALARS_IN_MEMORY.alpha;
     if ((SCALARS & SCALARS_BETA) != 0) beta = SCALARS_IN_MEMORY.beta;

@@ -5,11 +5,23 @@
 #ifndef VKGEMM_GROUPED_GLSL
 #define VKGEMM_GROUPED_GLSL
 
-// What the products share. a: the list; d: where D as a whole begins; m: the number of rows of D as a whole, where an
-// index list gives its rows. Where one gives the matrices of B, without a list: k_chunk and raster are the address of
-// the indices, c has the number of matrices, and batch_b is in bytes.
-layout(push_constant, std430) uniform Push { GemmArgs common_args; };
+layout(push_constant, std430) uniform Push { GroupedArgs common_args; };
 GemmArgs args;  // of this product, as every family reads them
+
+// Those that the products share. K is whole, and there is no C but of a list.
+void set_common_args() {
+    args.m = common_args.m, args.n = common_args.n, args.k = args.k_chunk = common_args.k;
+    args.batch = common_args.batch, args.raster = common_args.raster;
+    args.lda = common_args.lda, args.ldb = common_args.ldb, args.ldc = 0, args.ldd = common_args.ldd;
+    args.batch_a = common_args.batch_a, args.batch_b = args.batch_c = 0, args.batch_d = common_args.batch_d;
+    args.alpha = common_args.alpha, args.beta = common_args.beta;
+#ifdef SUMS_IN_F64
+    args.alpha_high = common_args.alpha_high, args.beta_high = common_args.beta_high;
+#endif
+    args.clamp_or_scalars = common_args.clamp_or_scalars;
+    args.a = common_args.a, args.b = common_args.b, args.c = uvec2(0), args.d = common_args.d;
+    args.bias = common_args.bias, args.scale = common_args.scale, args.residual = common_args.residual;
+}
 
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly restrict buffer word_list { uint at[]; };
 uvec2 indices;  // the address of this product's first index
@@ -19,15 +31,15 @@ uvec2 address_at(word_list list, uint i) { return uvec2(list.at[i], list.at[i + 
 #ifdef VKGEMM_SELECTS  // families of few rows, which define it
 // Sets the arguments of the product of the batch that tile `linear` belongs to. False: its index is beyond B's.
 bool select_b(uint linear) {
-    args = common_args;
-    args.k_chunk = args.k, args.raster = 1, args.batch_b = 0;
+    set_common_args();
+    args.raster = 1;
     const uint tiles = (args.m + BM - 1) / BM * ((args.n + BN - 1) / BN);
-    const uint chosen = word_list(uvec2(common_args.k_chunk, common_args.raster)).at[linear / tiles % args.batch];
+    const uint chosen = word_list(common_args.indices).at[linear / tiles % args.batch];
     uint low, high, carry;
-    umulExtended(chosen, common_args.batch_b, high, low);
+    umulExtended(chosen, common_args.apart_b, high, low);
     args.b.x = uaddCarry(args.b.x, low, carry);
     args.b.y += high + carry;
-    return chosen < common_args.c.x;
+    return chosen < common_args.matrices_b;
 }
 #endif
 
@@ -37,7 +49,7 @@ bool find_group(inout uint linear) {
 #ifdef VKGEMM_SELECTS
     if (BY_INDEX == 2) return select_b(linear);
 #endif
-    word_list list = word_list(common_args.a);
+    word_list list = word_list(common_args.list);
     // The last one whose first tile is not above. Seven places are looked at at a time, because each look takes as long
     // as memory does to answer.
     uint low = 0, high = common_args.batch;
@@ -51,7 +63,7 @@ bool find_group(inout uint linear) {
         low = place, high = min(place + stride, high);
     }
     const uint at = LIST_HEADER_WORDS + low * LISTED_WORDS;
-    args = common_args;
+    set_common_args();
     args.m = list.at[at + LISTED_M], args.n = list.at[at + LISTED_N], args.k = args.k_chunk = list.at[at + LISTED_K];
     args.lda = list.at[at + LISTED_LD], args.ldb = list.at[at + LISTED_LD + 1];
     args.ldc = list.at[at + LISTED_LD + 2], args.ldd = list.at[at + LISTED_LD + 3];

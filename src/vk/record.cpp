@@ -223,17 +223,43 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Recorded& r, VkComma
                                                      BIND_COUNT, writes.data());
 }
 
+abi::uvec2 two_words(uint64_t x) { return {static_cast<uint32_t>(x), static_cast<uint32_t>(x >> 32)}; }
+
 // alpha and beta, or where they are.
 void set_scalars(const VkgemmPlan_T& p, const VkgemmRun& run, const plan::Repeats& part,
                  const ResolvedOperands& operands, abi::GemmArgs& args) {
     const auto [alpha, beta] = plan::known_factors(p.plan.problem.completed, run.alpha, run.beta);
     plan::set_factors(args, alpha, part.adds ? 1 : beta, plan::finished_in(p.plan.problem.completed));
     if (!p.plan.problem.completed.scalars) return;
-    const VkDeviceAddress at = operands[VKGEMM_SLOT_SCALARS].address;
-    args.clamp_lo = static_cast<uint32_t>(at), args.clamp_hi = static_cast<uint32_t>(at >> 32);
+    args.clamp_or_scalars.scalars = two_words(operands[VKGEMM_SLOT_SCALARS].address);
 }
 
-abi::uvec2 two_words(uint64_t x) { return {static_cast<uint32_t>(x), static_cast<uint32_t>(x >> 32)}; }
+// Those of a product of groups, without what list and indices choose.
+abi::GroupedArgs grouped_args(const abi::GemmArgs& x) {
+    abi::GroupedArgs out = {};
+    out.m = x.m;
+    out.n = x.n;
+    out.k = x.k;
+    out.batch = x.batch;
+    out.lda = x.lda;
+    out.ldb = x.ldb;
+    out.ldd = x.ldd;
+    out.raster = x.raster;
+    out.batch_a = x.batch_a;
+    out.batch_d = x.batch_d;
+    out.alpha = x.alpha;
+    out.beta = x.beta;
+    out.clamp_or_scalars = x.clamp_or_scalars;
+    out.a = x.a;
+    out.b = x.b;
+    out.d = x.d;
+    out.bias = x.bias;
+    out.scale = x.scale;
+    out.residual = x.residual;
+    out.alpha_high = x.alpha_high;
+    out.beta_high = x.beta_high;
+    return out;
+}
 
 // Lists the tiles of a table of groups in the workspace.
 void record_list(const VkgemmPlan_T& p, VkCommandBuffer cmd, const Work& w, const ResolvedOperands& operands) {
@@ -271,20 +297,24 @@ void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
     abi::GemmArgs args = product.args;
     set_scalars(p, run, w.parts[0], operands, args);
     bind(p, w, {w.parts.data(), 1, 0, false}, cmd, operands, args);
-    args.a = two_words(workspace.address);
+    abi::GroupedArgs grouped = grouped_args(args);
+    grouped.list = two_words(workspace.address);
     const plan::Module& m = product.kernel->module;
     f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.programs[1].pipeline);
     f.CmdPushConstants(cmd, p.context->pipelines.layout(Binding::addresses, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                       plan::argument_bytes(m.accumulate), &args);
+                       plan::argument_bytes(m.accumulate), &grouped);
     if (indirect) return f.CmdDispatchIndirect(cmd, workspace.buffer, workspace.offset);
     f.CmdDispatch(cmd, product.groups_x, product.groups_y, 1);
 }
 
-// Where the indices are that choose matrices of B, and how many of those there are.
-void set_selection(const Work& w, const ResolvedOperands& operands, abi::GemmArgs& args) {
-    const VkDeviceAddress indices = operands[VKGEMM_SLOT_INDICES].address;
-    args.k_chunk = static_cast<uint32_t>(indices), args.raster = static_cast<uint32_t>(indices >> 32);
-    args.c = {plan::selectable(*w.problem, operands[VKGEMM_SLOT_B].bytes), 0};
+// The arguments of a batch whose matrices of B indices choose.
+abi::GroupedArgs selecting_args(const Work& w, const ResolvedOperands& operands, const abi::GemmArgs& args) {
+    const plan::Selectable b = plan::selectable(*w.problem, operands[VKGEMM_SLOT_B].bytes);
+    abi::GroupedArgs out = grouped_args(args);
+    out.indices = two_words(operands[VKGEMM_SLOT_INDICES].address);
+    out.matrices_b = b.matrices;
+    out.apart_b = b.apart;
+    return out;
 }
 
 // The dispatches [begin, end) of a step. They need no barrier between them, because no work group reads what another
@@ -333,9 +363,14 @@ void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& ru
     }
     f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.programs[r.step].pipeline);
     bind(p, w, r, cmd, operands, args);
-    if (w.problem->grouping == VKGEMM_GROUPING_SELECTED) set_selection(w, operands, args);
+    abi::GroupedArgs selecting;
+    const void* pushed = &args;
+    if (w.problem->grouping == VKGEMM_GROUPING_SELECTED) {
+        selecting = selecting_args(w, operands, args);
+        pushed = &selecting;
+    }
     f.CmdPushConstants(cmd, p.context->pipelines.layout(p.plan.steps.binding, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                       plan::argument_bytes(m.accumulate), &args);
+                       plan::argument_bytes(m.accumulate), pushed);
     dispatch(f, cmd, step, part.begin, part.end);
 }
 

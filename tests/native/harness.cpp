@@ -165,8 +165,8 @@ native::NativeArgs arguments_of(const Setup& s, const Arrangement& l) {
     g.bias = words(c.bias);
     g.scale = words(c.scale);
     g.residual = words(c.residual);
-    g.clamp_lo = std::bit_cast<uint32_t>(c.low);
-    g.clamp_hi = std::bit_cast<uint32_t>(c.high);
+    g.clamp_or_scalars.clamp.low = std::bit_cast<uint32_t>(c.low);
+    g.clamp_or_scalars.clamp.high = std::bit_cast<uint32_t>(c.high);
     if (s.module.accumulate == plan::f64) {
         const auto alpha = std::bit_cast<uint64_t>(double(c.alpha)), beta = std::bit_cast<uint64_t>(double(c.beta));
         g.alpha = uint32_t(alpha);
@@ -176,8 +176,7 @@ native::NativeArgs arguments_of(const Setup& s, const Arrangement& l) {
     }
     if (s.scalars) {  // in memory; the arguments hold nothing of use
         g.alpha = g.beta = 0x7fc00000;
-        g.clamp_lo = words(l.scalars).x;
-        g.clamp_hi = words(l.scalars).y;
+        g.clamp_or_scalars.scalars = {words(l.scalars).x, words(l.scalars).y};
     }
     if (s.parts() > 1) {
         g.lda = g.ldb = uint32_t(ld_of_parts(s));

@@ -292,10 +292,10 @@ TEST_CASE("bounds of a clamp are arguments: products that differ in them alone s
         for (size_t i = 0; i < x.steps.steps.size(); ++i)
             CHECK(constant_values(x.steps.steps[i]) == constant_values(y.steps.steps[i]));
         const Step &in_x = x.steps.steps.back(), &in_y = y.steps.steps.back();
-        CHECK(std::bit_cast<float>(in_x.args.clamp_lo) == -1.0F);
-        CHECK(std::bit_cast<float>(in_x.args.clamp_hi) == 2.0F);
-        CHECK(std::bit_cast<float>(in_y.args.clamp_lo) == -3.0F);
-        CHECK(std::bit_cast<float>(in_y.args.clamp_hi) == 0.5F);
+        CHECK(std::bit_cast<float>(in_x.args.clamp_or_scalars.clamp.low) == -1.0F);
+        CHECK(std::bit_cast<float>(in_x.args.clamp_or_scalars.clamp.high) == 2.0F);
+        CHECK(std::bit_cast<float>(in_y.args.clamp_or_scalars.clamp.low) == -3.0F);
+        CHECK(std::bit_cast<float>(in_y.args.clamp_or_scalars.clamp.high) == 0.5F);
     }
 }
 

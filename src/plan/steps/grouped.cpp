@@ -146,7 +146,7 @@ Result<Steps> make_selected_steps(const Choice& choice, const Problem& p, const 
     Step& product = out.steps[0];
     product.is_grouped = true;
     product.constants.BY_INDEX = 2;
-    product.args.batch_b = static_cast<uint32_t>(apart);
+    product.args.batch_b = 0;  // recording has the bytes, Selectable::apart
     Problem one = p;
     one.batch = 1;
     out.slots[VKGEMM_SLOT_B].least = requirements_of(one, request.operand_alignment)[VKGEMM_SLOT_B].bytes;
@@ -154,14 +154,14 @@ Result<Steps> make_selected_steps(const Choice& choice, const Problem& p, const 
     return out;
 }
 
-uint32_t selectable(const Problem& completed, uint64_t bytes) {
+Selectable selectable(const Problem& completed, uint64_t bytes) {
     Problem one = completed;
     one.batch = 1;
     const Operand last = operands(one)[BIND_B];
     const TypeInfo& type = info(completed.b.type);
     const uint64_t span = type.bytes_of(*span_elements(last)), apart = type.bytes_of(completed.b.batchStride);
-    if (bytes < span) return 0;
-    return apart == 0 ? UINT32_MAX : static_cast<uint32_t>(std::min<uint64_t>((bytes - span) / apart + 1, UINT32_MAX));
+    const uint64_t matrices = bytes < span ? 0 : apart == 0 ? UINT32_MAX : (bytes - span) / apart + 1;
+    return {static_cast<uint32_t>(std::min<uint64_t>(matrices, UINT32_MAX)), static_cast<uint32_t>(apart)};
 }
 
 void set_grouped_run(SizedSteps& out, const Steps& made, const RunProblem& run, const DeviceCaps& dev,

@@ -92,7 +92,7 @@ abi::GemmArgs args_of(const Problem& p) {
     g.batch_d = u(p.d.batchStride);
     for (const EpilogueStep& e : p.epilogue)
         if (info(e.kind).has_bounds())
-            g.clamp_lo = std::bit_cast<uint32_t>(e.low), g.clamp_hi = std::bit_cast<uint32_t>(e.high);
+            g.clamp_or_scalars.clamp = {std::bit_cast<uint32_t>(e.low), std::bit_cast<uint32_t>(e.high)};
     return g;
 }
 

@@ -154,8 +154,11 @@ Result<Steps> make_grouped_steps(const Choice&, const Problem& completed, const 
 Result<Steps> make_selected_steps(const Choice&, const Problem& completed, const Normalised& n, const DeviceCaps&,
                                   const Request&);
 
-/// How many matrices such a B of so many bytes has.
-uint32_t selectable(const Problem& completed, uint64_t bytes);
+/// The matrices of such a B of so many bytes.
+struct Selectable {
+    uint32_t matrices, apart;  // how many there are, and the bytes from one to the next
+};
+Selectable selectable(const Problem& completed, uint64_t bytes);
 
 /// The one step that packs the operand of `slot` (A or B) ahead, from there to D. Empty if the choice packs none ahead.
 Steps make_pack_steps(const Choice&, const Problem& completed, const Normalised& n, VkgemmSlot slot, const DeviceCaps&,
