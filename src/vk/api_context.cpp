@@ -151,12 +151,17 @@ std::optional<Status> read_device(const VkgemmContextInfo& info, VkgemmContext_T
     c.caps = vk::read_device_caps(*instance, info.physicalDevice, *version, features);
     if (c.caps.max_storage_buffers < BIND_COUNT)  // one decision, for choices and layouts alike
         c.caps.features = features & ~plan::need::push_descriptor;
-    c.device.handle = info.device, c.device.functions = *functions;
+    c.device.handle = info.device;
+    c.device.functions = *functions;
     c.device.cache = info.pipelineCache;
     c.device.cache_externally_synchronized =
         info.pipelineCache && (info.flags & VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED);
-    c.device.features = c.caps.features, c.device.requires_subgroups = c.caps.subgroup_required != 0;
-    if (info.allocator) c.allocator = *info.allocator, c.device.allocator = &c.allocator;
+    c.device.features = c.caps.features;
+    c.device.requires_subgroups = c.caps.subgroup_required != 0;
+    if (info.allocator) {
+        c.allocator = *info.allocator;
+        c.device.allocator = &c.allocator;
+    }
     read_native(info, c);
     const auto binding = plan::choose_binding(c.caps, {});
     return binding ? std::nullopt : std::optional(binding.status());
@@ -166,8 +171,10 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
     auto c = std::make_unique<VkgemmContext_T>();
     if (auto why = read_device(info, *c)) return *why;
     c->forced_kernel = of_environment(info, "VKGEMM_KERNEL");
-    c->log = info.log, c->log_user = info.logUser;
-    c->recorded = info.recorded, c->recorded_user = info.recordedUser;
+    c->log = info.log;
+    c->log_user = info.logUser;
+    c->recorded = info.recorded;
+    c->recorded_user = info.recordedUser;
     if (auto why = check_native(*c)) return *why;
     const auto disabled = plan::parse_disabled_kernels(info.disabledKernels ? info.disabledKernels : "");
     if (!disabled) return disabled.status();

@@ -215,10 +215,15 @@ VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* out) {
         const plan::Module& m = k.module;
         const KernelTexts& texts = kernel_texts()[index];
         VkgemmKernelInfo info{};
-        info.name = k.name.data(), info.family = m.family.name.data();
+        info.name = k.name.data();
+        info.family = m.family.name.data();
         info.variant = m.family.variant.empty() ? "" : m.family.variant.data();
-        info.tile = texts.tile.c_str(), info.needs = texts.needs.c_str();
-        info.a = m.a, info.b = m.b, info.d = m.d, info.accumulate = m.accumulate;
+        info.tile = texts.tile.c_str();
+        info.needs = texts.needs.c_str();
+        info.a = m.a;
+        info.b = m.b;
+        info.d = m.d;
+        info.accumulate = m.accumulate;
         info.built = m.built();
         info.helper = !m.is_product();
         vk::write_struct(info, out);
@@ -242,7 +247,8 @@ VkgemmResult vkgemmGetPlanInfo(VkgemmPlan p, VkgemmPlanInfo* out) {
         info.flops = p->plan.flops;
         info.errorBound = p->plan.steps.error_bound;
         info.predictedCost = p->plan.cost;
-        info.pipelineCount = p->pipeline_count, info.missingPipelines = vk::missing_pipelines(*p);
+        info.pipelineCount = p->pipeline_count;
+        info.missingPipelines = vk::missing_pipelines(*p);
         info.packedA = p->plan.steps.packed_keys[VKGEMM_SLOT_A],
         info.packedB = p->plan.steps.packed_keys[VKGEMM_SLOT_B];
         vk::write_struct(info, out);

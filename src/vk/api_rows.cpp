@@ -62,7 +62,10 @@ VkgemmResult vkgemmReadDisabledKernels(const char* text, VkgemmRows* rows, Vkgem
         std::vector<plan::TunedRow> out;
         for (const plan::DisabledKernelRow& r : *all) {
             plan::TunedRow row;
-            row.device = r.device, row.kernel = r.kernel, row.text = line_of(r), row.skipped = r.why;
+            row.device = r.device;
+            row.kernel = r.kernel;
+            row.text = line_of(r);
+            row.skipped = r.why;
             out.push_back(std::move(row));
         }
         return out;
@@ -78,8 +81,11 @@ VkgemmResult vkgemmGetRow(VkgemmRows rows, uint32_t index, VkgemmRow* row) {
         if (vk::check_output(row) || !rows || index >= rows->rows().size()) return VKGEMM_ERROR_INVALID_ARGUMENT;
         const plan::TunedRow& r = rows->rows()[index];
         VkgemmRow out{};  // zeroed, because it has padding, which is copied too
-        out.device = r.device.c_str(), out.kernel = r.kernel.c_str(), out.tile = r.tile.c_str();
-        out.reason = r.skipped.c_str(), out.text = r.text.c_str();
+        out.device = r.device.c_str();
+        out.kernel = r.kernel.c_str();
+        out.tile = r.tile.c_str();
+        out.reason = r.skipped.c_str();
+        out.text = r.text.c_str();
         vk::write_struct(out, row);
         return VKGEMM_SUCCESS;
     });

@@ -122,13 +122,16 @@ DeviceCaps read_device_caps(const InstanceFunctions& f, VkPhysicalDevice device,
     out.name = base.deviceName;
     out.driver =
         std::string(p.driver.driverName) + (*p.driver.driverInfo ? plan::concat({" ", p.driver.driverInfo}) : "");
-    out.vendor = base.vendorID, out.device = base.deviceID;
-    out.driver_version = base.driverVersion, out.api_version = api_version;
+    out.vendor = base.vendorID;
+    out.device = base.deviceID;
+    out.driver_version = base.driverVersion;
+    out.api_version = api_version;
     out.kind = kind_of(base.deviceType);
     out.features = features;
     out.shared_bytes = limits.maxComputeSharedMemorySize;
     out.max_invocations = std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]);
-    out.max_groups_x = limits.maxComputeWorkGroupCount[0], out.max_groups_y = limits.maxComputeWorkGroupCount[1];
+    out.max_groups_x = limits.maxComputeWorkGroupCount[0];
+    out.max_groups_y = limits.maxComputeWorkGroupCount[1];
     out.max_push_constant_bytes = limits.maxPushConstantsSize;
     out.max_storage_buffers = std::min({limits.maxPerStageDescriptorStorageBuffers,
                                         limits.maxDescriptorSetStorageBuffers, limits.maxPerStageResources});

@@ -26,7 +26,8 @@ bool is_packer(const plan::Step& s) { return s.kernel->module.role == plan::Role
 VkResult create_module(const Device& d, std::span<const uint8_t> code, VkCuModuleNVX& out) {
     VkCuModuleCreateInfoNVX info = {};
     info.sType = VK_STRUCTURE_TYPE_CU_MODULE_CREATE_INFO_NVX;
-    info.dataSize = code.size(), info.pData = code.data();
+    info.dataSize = code.size();
+    info.pData = code.data();
     return d.functions.CreateCuModuleNVX(d.handle, &info, d.allocator, &out);
 }
 
@@ -67,7 +68,8 @@ Result<VkCuFunctionNVX> NativeModules::get(const plan::Step& step) {
     }
     VkCuFunctionCreateInfoNVX info = {};
     info.sType = VK_STRUCTURE_TYPE_CU_FUNCTION_CREATE_INFO_NVX;
-    info.module = entry.module, info.pName = name.c_str();
+    info.module = entry.module;
+    info.pName = name.c_str();
     VkCuFunctionNVX out = VK_NULL_HANDLE;
     const VkResult r = device_->functions.CreateCuFunctionNVX(device_->handle, &info, device_->allocator, &out);
     if (r != VK_SUCCESS) return vulkan_refusal(r, plan::concat({"vkCreateCuFunctionNVX for ", name}));
@@ -120,7 +122,8 @@ void launch(const DeviceFunctions& f, VkCommandBuffer cmd, const plan::Step& ste
     info.gridDimY = info.gridDimZ = info.blockDimY = info.blockDimZ = 1;
     info.blockDimX = step.tile.WG;
     info.sharedMemBytes = static_cast<uint32_t>(m.family.shared_bytes(step.tile, m.element_bytes()));
-    info.paramCount = 1, info.pParams = parameters;
+    info.paramCount = 1;
+    info.pParams = parameters;
     f.CmdCuLaunchKernelNVX(cmd, &info);
 }
 

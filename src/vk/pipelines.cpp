@@ -62,7 +62,8 @@ std::optional<Status> Pipelines::init(const Device& device, uint32_t max_push_co
     native_.init(device);
     const bool sums_f64 = device.features & plan::need::float64 && max_push_constant_bytes >= abi::f64_argument_bytes;
     VkPipelineLayoutCreateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, info.pushConstantRangeCount = 1;
+    info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+    info.pushConstantRangeCount = 1;
     const auto make_layouts = [&](Binding b) {
         VkResult r = VK_SUCCESS;
         for (size_t f64 = 0; f64 <= size_t{sums_f64} && r == VK_SUCCESS; ++f64) {

@@ -24,7 +24,9 @@ void place(VkgemmPlan_T& p, std::vector<Pipelines::Use> uses) {
         of_buckets[b].whole = of_buckets[b].steps;
         if (p.plan.buckets[b].may_be_whole) of_buckets[b].whole[plan::product_of(p.plan.buckets[b])] = take();
     }
-    p.programs = std::move(of_steps), p.bucket_pipelines = std::move(of_buckets), p.uses = std::move(uses);
+    p.programs = std::move(of_steps);
+    p.bucket_pipelines = std::move(of_buckets);
+    p.uses = std::move(uses);
     p.compiled = true;  // last: other threads now read them
 }
 

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "plan/choice/layout_key.h"
+#include "plan/choice/packing_key.h"
 #include "plan/problem/problem_text.h"
 #include "plan/steps/steps.h"
 #include "support/files.h"
@@ -74,7 +74,7 @@ TEST_CASE("packed: each of a key's ingredients changes it, one at a time") {
     const Matrix from{f16, columnMajor, 64, 0}, to{f16, columnMajor, 64, 4096};
     const Operand x{VKGEMM_SLOT_B, &from, 64, 64};
     const auto key = [&](const Kernel& k, const Operand& operand, const Matrix& layout, uint64_t batch,
-                         const DeviceCaps& dev) { return layout_key(k, operand, layout, batch, dev); };
+                         const DeviceCaps& dev) { return packing_key(k, operand, layout, batch, dev); };
     std::set<uint64_t> keys = {key(packer, x, to, 1, caps)};
     const auto changed = [&](const char* what, uint64_t other) {
         CHECK_MESSAGE(keys.insert(other).second, "the same key with another ", std::string(what));

@@ -114,9 +114,16 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
                                            : gpu_cost.step);
     alone = std::max(arithmetic, gpu_cost.own * t.TM * t.TN * depth) + latency;
     terms = find_tile_terms(k, t, dev);
-    if (terms) arithmetic *= terms->step / 100.0, alone *= terms->step / 100.0;
+    if (terms) {
+        arithmetic *= terms->step / 100.0;
+        alone *= terms->step / 100.0;
+    }
     if (t.MK) further_parts = std::max(1.0, double(t.BK) / (2 * t.MK)) - 1;
-    if (bytes.accumulator == 8) arithmetic *= f64_factor, alone = 0;  // it hides the latency of a step
+    // it hides the latency of a step
+    if (bytes.accumulator == 8) {
+        arithmetic *= f64_factor;
+        alone = 0;
+    }
     for (const bool a : {false, true})
         for (const bool b : {false, true}) {
             at_once[a][b] = residents(k, t, dev, {a, b});
@@ -150,7 +157,8 @@ OperandEffects ProductCost::effects_of(const std::array<Operand, 4>& all, uint32
     out.slowdown = slowdown(all, operand_alignment);
     out.at_once = k_.at_once[is_k_contiguous(all[0])][is_k_contiguous(all[1])];
     if (!k_.on_cpu) out.full_step = step_of(out.at_once);
-    out.a_narrow = !is_wide(all[0], operand_alignment), out.b_narrow = !is_wide(all[1], operand_alignment);
+    out.a_narrow = !is_wide(all[0], operand_alignment);
+    out.b_narrow = !is_wide(all[1], operand_alignment);
 #if VKGEMM_HAS_TILE_TERMS
     if (terms_) {
         out.terms = TermSum(*terms_);

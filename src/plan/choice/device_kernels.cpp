@@ -106,7 +106,9 @@ std::optional<Status> Judge::no_native() const {
 std::optional<Status> Judge::unfit_native(const Kernel& k, const Tile& tile) const {
     if (auto why = no_native()) return why;
     Tile compiled = tile;  // with what may differ
-    compiled.RASTER = k.tile.RASTER, compiled.SPLIT = k.tile.SPLIT, compiled.PACK = k.tile.PACK;
+    compiled.RASTER = k.tile.RASTER;
+    compiled.SPLIT = k.tile.SPLIT;
+    compiled.PACK = k.tile.PACK;
     if (compiled != k.tile)
         return refusal(VKGEMM_ERROR_TILE,
                        {"is compiled for its own tile, ", wording == Wording::in_words ? to_text(k.tile) : "",

@@ -7,7 +7,7 @@
 
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
-#include "plan/choice/layout_key.h"
+#include "plan/choice/packing_key.h"
 #include "plan/problem/problem_text.h"
 
 namespace vkgemm::plan {
@@ -126,7 +126,10 @@ std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const Pr
         const double limit = std::min(schedule.cost, search.limit);
         if (cost.least_correction() * before + cost.least_with(split.slices, operands.slowdown) >= limit) break;
         const double other = cost_below(limit, before, split, cost, operands, p, search);
-        if (other < schedule.cost) best = split, schedule.cost = other;
+        if (other < schedule.cost) {
+            best = split;
+            schedule.cost = other;
+        }
     }
     schedule.split = best;
     return std::nullopt;
@@ -229,7 +232,7 @@ std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix,
     packing.kernel = packer;
     if (ahead != VKGEMM_PACKED_NONE) {
         const uint64_t batch = x.matrix->batchStride ? schedule.problem.batch : 1;
-        packing.key = layout_key(*packer, x, matrix, batch, search.dev());
+        packing.key = packing_key(*packer, x, matrix, batch, search.dev());
         if (ahead == VKGEMM_PACKED_ANY || ahead == packing.key) return std::nullopt;
         if (search.wording == Wording::code_alone) return Refusal{VKGEMM_ERROR_UNSUPPORTED, ""};
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
@@ -307,7 +310,8 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
                              const Search& search) {
     Schedule schedule;
     schedule.problem = p;
-    schedule.pads_sums = k.module.family.pads_sums, schedule.split = {1, p.k, nullptr};
+    schedule.pads_sums = k.module.family.pads_sums;
+    schedule.split = {1, p.k, nullptr};
     const auto all = operands(p);
     if (p.k == 0 || is_empty(p)) mask = 0;  // there is nothing to copy
     if (mask & ~packed_ahead(p)) schedule.cost = first_pass_cost(search.dev());
@@ -434,7 +438,8 @@ uint64_t Schedule::workspace_bytes() const {
 
 std::array<Operand, 4> Schedule::operands() const {
     std::array<Operand, 4> all = plan::operands(problem);
-    all[0].padded = a.kernel, all[1].padded = b.kernel;
+    all[0].padded = a.kernel;
+    all[1].padded = b.kernel;
     for (Operand& x : all)
         if (x.padded) x.outer_stride = 0;  // each repetition finds it in the same place
     return all;
@@ -464,7 +469,8 @@ Schedule resized(const Schedule& chosen, const Kernel& k, const Tile& t, const P
     for (const auto& [from, to, matrix, x] :
          {std::tuple{&chosen.a, &out.a, &out.problem.a, &a}, {&chosen.b, &out.b, &out.problem.b, &b}}) {
         if (from->kernel) place(out, *to, *matrix, *x, from->key != 0, k, t);
-        to->kernel = from->kernel, to->key = from->key;
+        to->kernel = from->kernel;
+        to->key = from->key;
     }
     out.partial_offset = round_up(out.workspace_bytes(), region_alignment);
     if (chosen.split.reducer) out.split = split_of(chosen.split.slices, t, p);

@@ -76,7 +76,10 @@ constexpr string_view model_word = "model";
 Result<TunedRow> read_model(const Fields& f, string_view line, size_t number) {
     const auto& [device, problem, family, weights] = f.text;
     TunedRow row;
-    row.device = device, row.kernel = family, row.tile = weights, row.text = line;
+    row.device = device;
+    row.kernel = family;
+    row.tile = weights;
+    row.text = line;
     const string_view model_version = trimmed(problem.substr(model_word.size()));
     const auto given = readNumber<int>(model_version);
     if (!given || *given < 1)
@@ -115,7 +118,10 @@ Result<std::optional<TunedRow>> read_row(string_view line, size_t number, const 
     if (is_empty(*completed)) return wrong_row(number, "the problem is empty: m or n is 0");
     if (const Result<Tile> named = with_constants({}, tile); !named) return wrong_row(number, named.status().text);
     TunedRow row;
-    row.device = device, row.kernel = kernel, row.tile = tile, row.text = line;
+    row.device = device;
+    row.kernel = kernel;
+    row.tile = tile;
+    row.text = line;
     row.problem = normalise(*completed).problem;
     return std::optional(std::move(row));
 }
@@ -237,7 +243,8 @@ void TunedRows::search(Search& s, std::span<const Entry> sorted, size_t dimensio
         if (s.all) {
             for (const Entry& e : sorted) s.found.push_back(e.row);
         } else if (distance < s.least || sorted.front().row < s.found.front()) {
-            s.found = {sorted.front().row}, s.least = distance;
+            s.found = {sorted.front().row};
+            s.least = distance;
         }
         return;
     }

@@ -207,7 +207,10 @@ constexpr TileRules broken_rules(const Family& family, const Tile& tile, const E
             "must be", 0);
     VKGEMM_TILE_CONSTANTS(X)
 #undef X
-    if (r.count) r.family = family.name, r.reads = family.reads;
+    if (r.count) {
+        r.family = family.name;
+        r.reads = family.reads;
+    }
     r.check(tile.PACK <= 4, "there are four ways to pack operands", "PACK", tile.PACK, "limit", 4);
     family.rules(tile, r);
     if (r.count == 0) family.copy_rules(tile, bytes, r);

@@ -76,13 +76,17 @@ native::NativeArgs native_arguments(const Step& step, const abi::GemmArgs& args)
     VKGEMM_PROBLEM_CONSTANTS(X)
 #undef X
     x.slices = c.PARTIAL && k ? parts(k, args.k_chunk) : 1;
-    x.tiles_m = parts(m, t.BM), x.tiles_n = parts(n, t.BN);
+    x.tiles_m = parts(m, t.BM);
+    x.tiles_n = parts(n, t.BN);
     if (step.kernel->module.role == Role::packer) return x;
 
     const OperandSplit& split = step.kernel->module.family.operand_split;
     Lines a = {args.a, bytes.a, c.TRANS_A ? m : k, c.TRANS_A ? k : m, args.lda, args.batch_a, args.batch};
     Lines b = {args.b, bytes.b, c.TRANS_B ? k : n, c.TRANS_B ? n : k, args.ldb, args.batch_b, args.batch};
-    if (split.count > 1) a = parts_of(a, split), b = parts_of(b, split);
+    if (split.count > 1) {
+        a = parts_of(a, split);
+        b = parts_of(b, split);
+    }
     x.a = input(a, !c.TRANS_A, t.BM, t.BK);
     x.b = input(b, c.TRANS_B != 0, t.BN, t.BK);
     const Lines d = c.PARTIAL ? Lines{args.d, bytes.accumulator, n, m, n, uint64_t{m} * n, args.batch * x.slices}

@@ -50,8 +50,10 @@ std::optional<Status> unfit_factors(const Problem& p, double alpha, double beta)
 
 void set_factors(abi::GemmArgs& args, double alpha, double beta, Type accumulator) {
     const uint64_t a = *bits_of(alpha, accumulator), b = *bits_of(beta, accumulator);
-    args.alpha = static_cast<uint32_t>(a), args.alpha_high = static_cast<uint32_t>(a >> 32);
-    args.beta = static_cast<uint32_t>(b), args.beta_high = static_cast<uint32_t>(b >> 32);
+    args.alpha = static_cast<uint32_t>(a);
+    args.alpha_high = static_cast<uint32_t>(a >> 32);
+    args.beta = static_cast<uint32_t>(b);
+    args.beta_high = static_cast<uint32_t>(b >> 32);
     if (is_zero_factor(alpha, accumulator)) args.k = args.k_chunk = 0;
     if (args.k == 0)
         args.lda = args.ldb = args.batch_a = args.batch_b =

@@ -74,7 +74,8 @@ bool merge_into(Problem& p, const Level& level, bool is_n) {
     const bool has_c = p.cSource == VKGEMM_C_SEPARATE;
     const auto ld_c = has_c ? merged_ld(p.c, p.m, p.n, is_n, level.count, level.stride[C]) : ld_d;
     if (!ld_x || !ld_d || !ld_c) return false;
-    x.ld = *ld_x, p.d.ld = *ld_d;
+    x.ld = *ld_x;
+    p.d.ld = *ld_d;
     if (has_c || p.cSource == VKGEMM_C_IS_D) p.c.ld = *ld_c;
     size *= level.count;
     return true;
@@ -127,17 +128,23 @@ void give_kernel_level(Problem& p, Levels& all) {
     size_t at = all.count;
     for (size_t i = 0; i < all.count; ++i) {
         const Level& l = all.level[i];
-        if (at == all.count || std::pair{moves_packed(l), l.count} > std::pair{moves_packed(chosen), chosen.count})
-            chosen = l, at = i;
+        if (at == all.count || std::pair{moves_packed(l), l.count} > std::pair{moves_packed(chosen), chosen.count}) {
+            chosen = l;
+            at = i;
+        }
     }
     if (at != all.count) all.remove(at);
     p.batch = chosen.count;
-    p.a.batchStride = chosen.stride[A], p.b.batchStride = chosen.stride[B];
-    p.c.batchStride = chosen.stride[C], p.d.batchStride = chosen.stride[D];
+    p.a.batchStride = chosen.stride[A];
+    p.b.batchStride = chosen.stride[B];
+    p.c.batchStride = chosen.stride[C];
+    p.d.batchStride = chosen.stride[D];
     p.outerBatch = 1;
     for (const Level& l : all) p.outerBatch *= l.count;
-    p.outerStrideA = common_step(all, A), p.outerStrideB = common_step(all, B);
-    p.outerStrideC = p.cSource == VKGEMM_C_NONE ? 0 : common_step(all, C), p.outerStrideD = common_step(all, D);
+    p.outerStrideA = common_step(all, A);
+    p.outerStrideB = common_step(all, B);
+    p.outerStrideC = p.cSource == VKGEMM_C_NONE ? 0 : common_step(all, C);
+    p.outerStrideD = common_step(all, D);
     p.ratioA = p.ratioB = p.outerRatioA = p.outerRatioB = 1;
 }
 

@@ -10,12 +10,24 @@
 namespace vkgemm::plan {
 
 Result<Problem> of_run(Problem p, const Sizes& s, const VkgemmRunStrides& x) {
-    p.m = s.m, p.n = s.n, p.k = s.k, p.batch = s.batch;
-    p.a.ld = x.lda, p.b.ld = x.ldb, p.d.ld = x.ldd;
-    p.a.batchStride = x.batchStrideA, p.b.batchStride = x.batchStrideB, p.d.batchStride = x.batchStrideD;
-    p.outerStrideA = x.outerStrideA, p.outerStrideB = x.outerStrideB, p.outerStrideD = x.outerStrideD;
-    if (p.cSource == VKGEMM_C_SEPARATE)
-        p.c.ld = x.ldc, p.c.batchStride = x.batchStrideC, p.outerStrideC = x.outerStrideC;
+    p.m = s.m;
+    p.n = s.n;
+    p.k = s.k;
+    p.batch = s.batch;
+    p.a.ld = x.lda;
+    p.b.ld = x.ldb;
+    p.d.ld = x.ldd;
+    p.a.batchStride = x.batchStrideA;
+    p.b.batchStride = x.batchStrideB;
+    p.d.batchStride = x.batchStrideD;
+    p.outerStrideA = x.outerStrideA;
+    p.outerStrideB = x.outerStrideB;
+    p.outerStrideD = x.outerStrideD;
+    if (p.cSource == VKGEMM_C_SEPARATE) {
+        p.c.ld = x.ldc;
+        p.c.batchStride = x.batchStrideC;
+        p.outerStrideC = x.outerStrideC;
+    }
     struct Shared {
         std::string_view name;
         uint64_t stride, ratio;

@@ -78,7 +78,8 @@ uint32_t worth_multiples(Problem p, uint32_t operand_alignment) {
 
 // The multiples of the quantum within a range; nullopt: there are none.
 std::optional<SizeRange> multiples_of(SizeRange range, uint32_t multiples, uint64_t quantum) {
-    range.multiples = multiples, range.quantum = quantum;
+    range.multiples = multiples;
+    range.quantum = quantum;
     for (const Dimension& d : dimensions) {
         if (!(multiples & d.bit)) continue;
         uint64_t& most = range.most.*d.size;

@@ -7,7 +7,7 @@
 
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
-#include "plan/steps/step_parts.h"
+#include "plan/steps/make_steps.h"
 
 namespace vkgemm::plan {
 namespace {
@@ -39,10 +39,13 @@ namespace {
 // The pass that lists the tiles. `product` is the one that it is for.
 Step listing_step(const Kernel& lister, const Step& product, const Problem& p, bool swapped) {
     Step s = {&lister, lister.tile, product.constants, {}, 1, 1, {}};  // one work group
-    s.tile.BM = product.tile.BM, s.tile.BN = product.tile.BN;
+    s.tile.BM = product.tile.BM;
+    s.tile.BN = product.tile.BN;
     ProblemConstants& c = s.constants;
     clear_epilogue(c);
-    c.FORMAT_A = uint32_t(p.a.type), c.FORMAT_B = uint32_t(p.b.type), c.FORMAT_D = uint32_t(p.d.type);
+    c.FORMAT_A = uint32_t(p.a.type);
+    c.FORMAT_B = uint32_t(p.b.type);
+    c.FORMAT_D = uint32_t(p.d.type);
     constexpr std::pair<uint32_t, uint32_t> own[] = {
         {VKGEMM_UP_TO_M, TABLE_HAS_M}, {VKGEMM_UP_TO_N, TABLE_HAS_N}, {VKGEMM_UP_TO_K, TABLE_HAS_K}};
     for (const auto& [bit, has] : own)
@@ -91,8 +94,14 @@ uint64_t most_tiles_of_rows(const Problem& p, const Tile& t) {
 }
 
 void set_table(abi::TableArgs& table, const abi::GemmArgs& args) {
-    table.m = args.m, table.n = args.n, table.k = args.k, table.count = args.batch;
-    table.lda = args.lda, table.ldb = args.ldb, table.ldc = args.ldc, table.ldd = args.ldd;
+    table.m = args.m;
+    table.n = args.n;
+    table.k = args.k;
+    table.count = args.batch;
+    table.lda = args.lda;
+    table.ldb = args.ldb;
+    table.ldc = args.ldc;
+    table.ldd = args.ldd;
 }
 
 }  // namespace
@@ -131,7 +140,8 @@ Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed,
     list.waits = false;
     out.steps = {list, product};
     Repeats& once = out.parts.emplace_back();
-    once.steps = out.steps.size(), once.cost = schedule.cost;
+    once.steps = out.steps.size();
+    once.cost = schedule.cost;
     return out;
 }
 
@@ -172,7 +182,8 @@ void set_grouped_run(SizedSteps& out, const Steps& made, const RunProblem& run, 
     std::ranges::copy(made.steps, out.steps.begin());
     abi::GemmArgs& args = out.steps[1].args;
     const uint32_t raster = args.raster;
-    args = args_of(run.normalised.problem), args.raster = raster;
+    args = args_of(run.normalised.problem);
+    args.raster = raster;
     out.table = made.table;
     set_table(*out.table, args);
     set_slots(out.slots, run.completed, dev, operand_alignment);

@@ -46,13 +46,17 @@ uint64_t even(uint64_t size, uint64_t most, uint64_t unit, uint64_t grain = 1) {
 // too far, and then so that their other sizes are whole.
 Sizes block_of(const Problem& p, const Reach& reach) {
     Problem q = p;
-    q.batch = 1, q.m = std::min(p.m, good_side), q.n = std::min(p.n, good_side);
+    q.batch = 1;
+    q.m = std::min(p.m, good_side);
+    q.n = std::min(p.n, good_side);
     if (!reach.holds(q, 2)) {
-        q.m = p.a.layout == columnMajor ? p.m : 1, q.n = p.b.layout == rowMajor ? p.n : 1;
+        q.m = p.a.layout == columnMajor ? p.m : 1;
+        q.n = p.b.layout == rowMajor ? p.n : 1;
         const uint64_t grain = std::max(info(p.a.type).block, info(p.b.type).block);
         q.k = even(p.k, reach.largest(q, &Problem::k, 2), good_side, grain);
     }
-    q.m = std::min(p.m, good_side), q.n = p.n;
+    q.m = std::min(p.m, good_side);
+    q.n = p.n;
     if (!reach.largest(q, &Problem::n, 4)) q.m = 1;  // whose rows are very long
     q.n = even(p.n, reach.largest(q, &Problem::n, 4), good_side);
     q.m = p.m;
@@ -107,12 +111,20 @@ Normalised part_of(const Normalised& whole, const std::array<Blocks, 4>& mnkb) {
         l.count = count;
         if (count > 1) add_level(out, l);
     }
-    p.m = m.size, p.n = n.size, p.k = k.size, p.batch = batch.size;
+    p.m = m.size;
+    p.n = n.size;
+    p.k = k.size;
+    p.batch = batch.size;
     if (k.begin + k.count * k.size < whole.problem.k)  // what follows finishes D
-        p.epilogue = {}, p.scalars &= VKGEMM_SCALARS_ALPHA | VKGEMM_SCALARS_BETA;
+    {
+        p.epilogue = {};
+        p.scalars &= VKGEMM_SCALARS_ALPHA | VKGEMM_SCALARS_BETA;
+    }
     if (k.begin > 0) {
         out.adds = true;
-        p.cSource = VKGEMM_C_IS_D, p.c = p.d, p.outerStrideC = p.outerStrideD;
+        p.cSource = VKGEMM_C_IS_D;
+        p.c = p.d;
+        p.outerStrideC = p.outerStrideD;
         p.scalars &= ~uint32_t{VKGEMM_SCALARS_BETA};
     }
     return out;

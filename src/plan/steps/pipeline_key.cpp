@@ -81,7 +81,8 @@ PipelineKey key_of(const Step& s, Binding b) { return {s.kernel, s.tile, s.const
 
 Step step_of(const PipelineKey& key) {
     Step out = {key.kernel, key.tile, key.constants, {}, 0, 0, {}};
-    out.groups_per_dispatch = key.dispatch_base, out.is_grouped = key.is_grouped;
+    out.groups_per_dispatch = key.dispatch_base;
+    out.is_grouped = key.is_grouped;
     return out;
 }
 

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "plan/base/rounding.h"
-#include "plan/steps/step_parts.h"
+#include "plan/steps/make_steps.h"
 
 namespace vkgemm::plan {
 
@@ -69,15 +69,18 @@ ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const T
         return !x.ragged && (x.matrix->layout == rowMajor ? x.cols : x.rows) % 4 == 0;
     };
     if (k.module.is_mixed()) {  // elements are read one by one, by fours or by eights, from any byte on
-        c.FORMAT_A = static_cast<uint32_t>(p.a.type), c.FORMAT_B = static_cast<uint32_t>(p.b.type);
+        c.FORMAT_A = static_cast<uint32_t>(p.a.type);
+        c.FORMAT_B = static_cast<uint32_t>(p.b.type);
         c.ALIGNED &= WIDE_C | WIDE_D;
         if (in_chunks(all[0], request)) c.ALIGNED |= CHUNKS_A;
         if (in_chunks(all[1], request) || has_wide_chunk64(schedule, k, t, request)) c.ALIGNED |= CHUNKS_B;
         if (in_fours(all[0])) c.ALIGNED |= WIDE_A;
         if (in_fours(all[1])) c.ALIGNED |= WIDE_B;
     }
-    if (k.module.family.takes_fp8)
-        c.FORMAT_A = static_cast<uint32_t>(p.a.type), c.FORMAT_B = static_cast<uint32_t>(p.b.type);
+    if (k.module.family.takes_fp8) {
+        c.FORMAT_A = static_cast<uint32_t>(p.a.type);
+        c.FORMAT_B = static_cast<uint32_t>(p.b.type);
+    }
     c.WHOLE = is_whole(t, p) && !p.batchInvariant;  // one pipeline, whatever m is
     set_epilogue(c, k.module, p);
     return c;
@@ -86,8 +89,14 @@ ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const T
 abi::GemmArgs args_of(const Problem& p) {
     const auto u = [](uint64_t x) { return static_cast<uint32_t>(x); };  // unfit() has checked that they fit
     abi::GemmArgs g{};
-    g.m = u(p.m), g.n = u(p.n), g.k = u(p.k), g.batch = u(p.batch);
-    g.lda = u(p.a.ld), g.ldb = u(p.b.ld), g.ldc = u(p.c.ld), g.ldd = u(p.d.ld);
+    g.m = u(p.m);
+    g.n = u(p.n);
+    g.k = u(p.k);
+    g.batch = u(p.batch);
+    g.lda = u(p.a.ld);
+    g.ldb = u(p.b.ld);
+    g.ldc = u(p.c.ld);
+    g.ldd = u(p.d.ld);
     g.batch_a = u(p.a.batchStride), g.batch_b = u(p.b.batchStride), g.batch_c = u(p.c.batchStride),
     g.batch_d = u(p.d.batchStride);
     for (const EpilogueStep& e : p.epilogue)
@@ -113,36 +122,6 @@ std::array<VkgemmSlot, BIND_COUNT> slots_of(const Problem& p, bool swapped) {
     for (const EpilogueStep& e : p.epilogue)
         if (const VkgemmSlot slot = info(e.kind).operand; slot != VKGEMM_SLOT_COUNT) s[binding_of(slot)] = slot;
     return s;
-}
-
-// Hopper's units line up 32 products of fp8 and the sum so far, and keep 13 binary digits after the first of the
-// largest (measured, not documented). Less than 2^-13 of that is lost of each. wgmma_fp8 takes a sum out after 128
-// products: the first 32 are no larger than max|A| max|B|, and what the others are added to is at most 32, 64 and 96
-// times as much.
-constexpr double lost_by_fp8_units = (31 + 33 * (32 + 64 + 96)) * 0x1p-13 / 128;
-
-// k products and k sums in the accumulator, each off by at most half a unit in the last place of a partial sum, which
-// is at most k max|A| max|B|: to first order k/2 * eps * k, bounded here by the textbook gamma_(k+1) * k. Then one
-// rounding to D's type. From parts it is four times that (docs/accuracy.md).
-double error_bound_of(const Problem& p, const Kernel* kernel) {
-    const TypeInfo& acc = info(p.accumulate);
-    const double rounding = info(p.d.type).is_float ? std::ldexp(1.0, -info(p.d.type).exact_bits) : 0;
-    if (is_scaled(p)) return (2 * std::ldexp(1.0, -info(f32).exact_bits) + rounding) * double(p.k);
-    if (!acc.is_float) return 0;
-    // Of mixed types a decoded element is rounded once, and eight products at a time are multiplied by their scale.
-    const double extra = is_mixed(p) ? 5 : 1;
-    const double unit = std::ldexp(1.0, -acc.exact_bits), k = double(p.k), steps = (k + extra) * unit;
-    if (steps >= 1) return INFINITY;
-    // accuracy=narrow: each of two elements is rounded to f16, in whatever direction the device rounds. mxint8: one of
-    // them to 1/127 of the largest of its block, and the other as it is.
-    const bool in_bytes = kernel && kernel->module.family.accuracy == VKGEMM_ACCURACY_MXINT8;
-    const double narrow = in_bytes                                    ? 1.0 / 127
-                          : kernel && kernel->module.family.takes_fp8 ? lost_by_fp8_units
-                          : p.accuracy >= VKGEMM_ACCURACY_NARROW      ? 2 * 0x1p-10 + 0x1p-20
-                                                                      : 0;
-    const double sum =
-        steps / (1 - steps) * k * (kernel && kernel->module.family.operand_split.count > 1 ? 4 : 1) + narrow * k;
-    return sum + rounding * (k + sum);
 }
 
 // A sliced step is dispatched by rows, so a row has no more groups than a dispatch.
@@ -195,12 +174,16 @@ void size_packing(Step& s, const Packing& packing, const Operand& from, const Ma
         f.packs_fragments ? from.is_b() : converts(packing) && from.matrix->layout == columnMajor;
     abi::GemmArgs& g = s.args;
     g = {};
-    g.m = u(along_columns ? from.cols : from.rows), g.n = g.k = g.k_chunk = u(along_columns ? from.rows : from.cols);
+    g.m = u(along_columns ? from.cols : from.rows);
+    g.n = g.k = g.k_chunk = u(along_columns ? from.rows : from.cols);
     if (f.packs_fragments) g.n = f.operand_split.scaled ? s.tile.BN : u(to.ld);  // BN: a work group takes whole rows
     g.batch = from.matrix->batchStride ? u(batch) : 1;
-    g.lda = u(from.matrix->ld), g.batch_a = u(from.matrix->batchStride);
-    g.ldd = u(to.ld), g.batch_d = u(to.batchStride);
-    s.offsets[BIND_D] = packing.offset, s.bytes[BIND_D] = packing.bytes;
+    g.lda = u(from.matrix->ld);
+    g.batch_a = u(from.matrix->batchStride);
+    g.ldd = u(to.ld);
+    g.batch_d = u(to.batchStride);
+    s.offsets[BIND_D] = packing.offset;
+    s.bytes[BIND_D] = packing.bytes;
     set_grid(s, div_up(g.m, s.tile.BM) * div_up(g.n, s.tile.BN) * g.batch, dev);
 }
 
@@ -210,7 +193,10 @@ void size_product(Step& s, const Tile& t, const Schedule& schedule, const Device
     s.args.k_chunk = static_cast<uint32_t>(schedule.split.chunk);
     s.args.raster = t.RASTER;
     for (const auto& [packing, i] : {std::pair{&schedule.a, size_t{BIND_A}}, {&schedule.b, size_t{BIND_B}}})
-        if (packing->kernel) s.offsets[i] = packing->offset, s.bytes[i] = packing->bytes;
+        if (packing->kernel) {
+            s.offsets[i] = packing->offset;
+            s.bytes[i] = packing->bytes;
+        }
     if (schedule.split.reducer) {
         s.offsets[BIND_D] = schedule.partial_offset;
         s.args.ldd = static_cast<uint32_t>(schedule.sums_pitch());
@@ -221,7 +207,8 @@ void size_product(Step& s, const Tile& t, const Schedule& schedule, const Device
 void size_reduction(Step& s, const Step& product, const Schedule& schedule, const DeviceCaps& dev) {
     const Problem& p = schedule.problem;
     s.args = product.args;
-    s.args.lda = product.args.ldd, s.args.ldd = args_of(p).ldd;
+    s.args.lda = product.args.ldd;
+    s.args.ldd = args_of(p).ldd;
     s.offsets[BIND_A] = schedule.partial_offset;
     set_grid(s, div_up(p.m * div_up(p.n, 4) * p.batch, s.tile.BN / 4), dev);
 }
@@ -422,7 +409,8 @@ Steps make_pack_steps(const Choice& choice, const Problem& completed, const Norm
     step.slots[BIND_D] = VKGEMM_SLOT_D;
     out.steps.push_back(step);
     Repeats& once = out.parts.emplace_back();
-    once.steps = 1, once.cost = schedule.cost;
+    once.steps = 1;
+    once.cost = schedule.cost;
     return out;
 }
 

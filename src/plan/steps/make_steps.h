@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What steps of one product and steps of groups are made of. Defined in steps.cpp.
+// What steps of one product and steps of groups are made of.
 #pragma once
 #include "plan/steps/steps.h"
 

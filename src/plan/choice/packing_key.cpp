@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/choice/layout_key.h"
+#include "plan/choice/packing_key.h"
 
 #include "vkgemm/hash.hpp"
 
@@ -25,7 +25,7 @@ class Hash {
 
 }  // namespace
 
-uint64_t layout_key(const Kernel& packer, const Operand& x, const Matrix& to, uint64_t batch, const DeviceCaps& dev) {
+uint64_t packing_key(const Kernel& packer, const Operand& x, const Matrix& to, uint64_t batch, const DeviceCaps& dev) {
     Hash hash;
     hash.add(version);
     hash.add(x.name());
