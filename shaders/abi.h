@@ -105,7 +105,7 @@ struct uvec2 {
 #define SIMT_B(BM, BN, BK) ((BK) * ((BN) + SIMT_PAD))
 // gemv_mixed, in vectors of four: a row of the small operand's step, one more behind every eight for the banks.
 #define GEMV_MIXED_ROW(TEAM) ((TEAM)*9)
-#define GEMV_BLOCKS_ROW(TEAM) ((TEAM)*17)          // likewise a row of A's step in gemv_blocks, behind every sixteen
+#define GEMV_BLOCKS_ROW(TEAM) ((TEAM)*17)  // likewise a row of A's step in gemv_blocks, behind every sixteen
 #define GEMV_MXINT8_LANE(DEPTH) (5 * (DEPTH) | 1)  // what an invocation of gemv_mxint8 multiplies of a row of A
 // coopmat, in 16-byte chunks of PER_CHUNK elements: SLOTS slices of one operand, k-contiguous or not; later D.
 #define COOPMAT_CHUNKS(K_CONTIGUOUS, SIDE, MK, SLOTS, PER_CHUNK) \

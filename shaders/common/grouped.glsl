@@ -8,19 +8,36 @@
 layout(push_constant, std430) uniform Push { GroupedArgs common_args; };
 GemmArgs args;  // of this product, as every family reads them
 
-// Those that the products share. K is whole, and there is no C but of a list.
+// Sets the arguments that all products share. K is never sliced here, and only a list gives a C.
 void set_common_args() {
-    args.m = common_args.m, args.n = common_args.n, args.k = args.k_chunk = common_args.k;
-    args.batch = common_args.batch, args.raster = common_args.raster;
-    args.lda = common_args.lda, args.ldb = common_args.ldb, args.ldc = 0, args.ldd = common_args.ldd;
-    args.batch_a = common_args.batch_a, args.batch_b = args.batch_c = 0, args.batch_d = common_args.batch_d;
-    args.alpha = common_args.alpha, args.beta = common_args.beta;
+    args.m = common_args.m;
+    args.n = common_args.n;
+    args.k = common_args.k;
+    args.k_chunk = common_args.k;
+    args.batch = common_args.batch;
+    args.raster = common_args.raster;
+    args.lda = common_args.lda;
+    args.ldb = common_args.ldb;
+    args.ldc = 0;
+    args.ldd = common_args.ldd;
+    args.batch_a = common_args.batch_a;
+    args.batch_b = 0;
+    args.batch_c = 0;
+    args.batch_d = common_args.batch_d;
+    args.alpha = common_args.alpha;
+    args.beta = common_args.beta;
 #ifdef SUMS_IN_F64
-    args.alpha_high = common_args.alpha_high, args.beta_high = common_args.beta_high;
+    args.alpha_high = common_args.alpha_high;
+    args.beta_high = common_args.beta_high;
 #endif
     args.clamp_or_scalars = common_args.clamp_or_scalars;
-    args.a = common_args.a, args.b = common_args.b, args.c = uvec2(0), args.d = common_args.d;
-    args.bias = common_args.bias, args.scale = common_args.scale, args.residual = common_args.residual;
+    args.a = common_args.a;
+    args.b = common_args.b;
+    args.c = uvec2(0);
+    args.d = common_args.d;
+    args.bias = common_args.bias;
+    args.scale = common_args.scale;
+    args.residual = common_args.residual;
 }
 
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly restrict buffer word_list { uint at[]; };
