@@ -65,7 +65,10 @@ uvec4 shifted(uvec4 lower, uvec4 upper, uint by) {
 
 // Puts the bits of element i, of `bytes` bytes, into a chunk that holds 0 there.
 void put(inout uvec4 chunk, uint i, uint bytes, uint raw) { chunk[i * bytes / 4] |= raw << (8 * (i * bytes % 4)); }
-void put(inout uvec4 chunk, uint i, uint bytes, uvec2 raw) { chunk[2 * i] = raw.x, chunk[2 * i + 1] = raw.y; }
+void put(inout uvec4 chunk, uint i, uint bytes, uvec2 raw) {
+    chunk[2 * i] = raw.x;
+    chunk[2 * i + 1] = raw.y;
+}
 
 // The first `bytes` bytes of a chunk; zeros after them.
 uvec4 first_bytes(uvec4 chunk, uint bytes) {

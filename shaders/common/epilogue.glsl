@@ -37,12 +37,17 @@ void monitor(uint size) {}
 #endif
 
 void read_scalars() {
-    alpha = FACTOR(alpha), beta = FACTOR(beta);
-    low = CLAMP_LOW, high = CLAMP_HIGH;
+    alpha = FACTOR(alpha);
+    beta = FACTOR(beta);
+    low = CLAMP_LOW;
+    high = CLAMP_HIGH;
 #ifdef SCALARS_IN_MEMORY
     if ((SCALARS & SCALARS_ALPHA) != 0) alpha = SCALARS_IN_MEMORY.alpha;
     if ((SCALARS & SCALARS_BETA) != 0) beta = SCALARS_IN_MEMORY.beta;
-    if ((SCALARS & SCALARS_CLAMP) != 0) low = SCALARS_IN_MEMORY.low, high = SCALARS_IN_MEMORY.high;
+    if ((SCALARS & SCALARS_CLAMP) != 0) {
+        low = SCALARS_IN_MEMORY.low;
+        high = SCALARS_IN_MEMORY.high;
+    }
 #endif
     is_nothing = args.k == 0 || ((SCALARS & SCALARS_ALPHA) != 0 && alpha == out_t(0));
 }

@@ -77,17 +77,25 @@ bool find_group(inout uint linear) {
             const uint next = min(low + i * stride, high - 1);
             place = list.at[LIST_HEADER_WORDS + next * LISTED_WORDS + LISTED_FIRST_TILE] > linear ? place : next;
         }
-        low = place, high = min(place + stride, high);
+        low = place;
+        high = min(place + stride, high);
     }
     const uint at = LIST_HEADER_WORDS + low * LISTED_WORDS;
     set_common_args();
-    args.m = list.at[at + LISTED_M], args.n = list.at[at + LISTED_N], args.k = args.k_chunk = list.at[at + LISTED_K];
-    args.lda = list.at[at + LISTED_LD], args.ldb = list.at[at + LISTED_LD + 1];
-    args.ldc = list.at[at + LISTED_LD + 2], args.ldd = list.at[at + LISTED_LD + 3];
-    args.a = address_at(list, at + LISTED_ADDRESS), args.b = address_at(list, at + LISTED_ADDRESS + 2);
-    args.c = address_at(list, at + LISTED_ADDRESS + 4), args.d = address_at(list, at + LISTED_ADDRESS + 6);
+    args.m = list.at[at + LISTED_M];
+    args.n = list.at[at + LISTED_N];
+    args.k = args.k_chunk = list.at[at + LISTED_K];
+    args.lda = list.at[at + LISTED_LD];
+    args.ldb = list.at[at + LISTED_LD + 1];
+    args.ldc = list.at[at + LISTED_LD + 2];
+    args.ldd = list.at[at + LISTED_LD + 3];
+    args.a = address_at(list, at + LISTED_ADDRESS);
+    args.b = address_at(list, at + LISTED_ADDRESS + 2);
+    args.c = address_at(list, at + LISTED_ADDRESS + 4);
+    args.d = address_at(list, at + LISTED_ADDRESS + 6);
     indices = address_at(list, at + LISTED_ADDRESS + 8);
-    args.batch = 1, args.batch_a = args.batch_b = args.batch_c = args.batch_d = 0;
+    args.batch = 1;
+    args.batch_a = args.batch_b = args.batch_c = args.batch_d = 0;
     uint borrow, carry;  // the residual lies as D does
     const uint low_word = usubBorrow(args.d.x, common_args.d.x, borrow);
     args.residual.x = uaddCarry(common_args.residual.x, low_word, carry);

@@ -46,7 +46,10 @@ Packed8 load8_of_block(bool of_a, uint block, uint place) {
         [[unroll]] for (uint q = 0; q < 4; ++q) x.code[q] = first[q];
         if (type == VKGEMM_TYPE_F32) {
             const uvec4 second = sixteen(of_a, begin + 16);
-            x.code[4] = second.x, x.high[0] = second.y, x.high[1] = second.z, x.high[2] = second.w;
+            x.code[4] = second.x;
+            x.high[0] = second.y;
+            x.high[1] = second.z;
+            x.high[2] = second.w;
         }
         return x;
     }

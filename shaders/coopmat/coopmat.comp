@@ -149,7 +149,8 @@ void sum_straight() {}  // no row has STAGES 0
 void main() {
     if (!tile_of(row0, col0)) return;
     set = gl_SubgroupID / SHARES;
-    sub_row = gl_SubgroupID % SHARES / (BN / WN) * WM, sub_col = gl_SubgroupID % (BN / WN) * WN;
+    sub_row = gl_SubgroupID % SHARES / (BN / WN) * WM;
+    sub_col = gl_SubgroupID % (BN / WN) * WN;
     find_copies();
     steps = k_end > k_begin ? (k_end - k_begin + BK - 1) / BK : 0;
     phase = 4 * (row0 / BM) + 2 * (col0 / BN);

@@ -10,7 +10,9 @@ namespace coopmat {
 constexpr Family make_mixed() {
     Family f = plain;
     f.variant = "mixed";
-    f.accuracy = VKGEMM_ACCURACY_NARROW, f.takes_converted = f.takes_straight = false;
+    f.accuracy = VKGEMM_ACCURACY_NARROW;
+    f.takes_converted = false;
+    f.takes_straight = false;
     f.rules = [](const Tile& t, TileRules& r) {
         r.check(t.STAGES == 1, "tiles of mixed types are decoded one at a time", "STAGES", t.STAGES, "must be", 1);
         plain.rules(t, r);

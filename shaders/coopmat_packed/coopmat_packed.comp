@@ -88,7 +88,8 @@ void sum_up() {
 void main() {
     if (!tile_of(row0, col0)) return;
     set = gl_SubgroupID / SHARES;
-    sub_row = gl_SubgroupID % SHARES / (BN / WN) * WM, sub_col = gl_SubgroupID % (BN / WN) * WN;
+    sub_row = gl_SubgroupID % SHARES / (BN / WN) * WM;
+    sub_col = gl_SubgroupID % (BN / WN) * WN;
     [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] = SUMS(SUM(0));
     if (k_end > k_begin) sum_up();
     store();

@@ -121,7 +121,9 @@ void store_turn(uint part) {
 
 void main() {
     if (!tile_of(row0, col0)) return;
-    set = 0, sub_row = gl_SubgroupID / ABREAST * WM, sub_col = gl_SubgroupID % ABREAST * WN;
+    set = 0;
+    sub_row = gl_SubgroupID / ABREAST * WM;
+    sub_col = gl_SubgroupID % ABREAST * WN;
     const uint end = min(args.m, row0 + BM), part = gl_SubgroupID * PART;
     const uint put = part + gl_SubgroupInvocationID / ACROSS_A * ROW_A + gl_SubgroupInvocationID % ACROSS_A;
     const bool any = args.k != 0;  // else A and B may not be there

@@ -105,7 +105,8 @@ uvec2 find_slices() {
 bool begin_tile() {
     if (!tile_of(row0, col0)) return false;
     set = 0;
-    sub_row = gl_SubgroupID / (BN / WN) * WM, sub_col = gl_SubgroupID % (BN / WN) * WN;
+    sub_row = gl_SubgroupID / (BN / WN) * WM;
+    sub_col = gl_SubgroupID % (BN / WN) * WN;
     EACH(i, NI * NJ) sums[i] = SUMS(SUM(0));
     return true;
 }

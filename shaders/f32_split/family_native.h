@@ -28,9 +28,11 @@ constexpr Family wgmma_split(std::string_view name, OperandSplit operand_split, 
         return p.batchInvariant ? "was not shown to give the same bits in every batch; not for batchInvariant"
                                 : nullptr;
     };
-    f.wants_pitches = false, f.takes_converted = false;
+    f.wants_pitches = false;
+    f.takes_converted = false;
     f.packs_fragments = true;
-    f.operand_split = operand_split, f.accuracy = accuracy;
+    f.operand_split = operand_split;
+    f.accuracy = accuracy;
     f.gpu_cost.mac *= products / 2;
     return f;
 }

@@ -7,7 +7,8 @@ CHUNK64(Q6_K, 256, 210, 22, 4, 1, 0, 0)
 #elif defined(FORMAT_LOAD8)
 case VKGEMM_TYPE_Q6_K: {
     const uint byte = 192 + x.past + (x.place >> 1 & 1) + (x.place >> 2 << 1);
-    x.scale[0] = word(of_a, w + 52), x.scale[1] = word(of_a, w + byte / 4);
+    x.scale[0] = word(of_a, w + 52);
+    x.scale[1] = word(of_a, w + byte / 4);
     const uint two = 32 + 8 * (x.place >> 4) + 2 * (x.place & 3);
     [[unroll]] for (uint q = 0; q < 3; ++q) x.high[q] = word(of_a, w + two + q);
     code = 16 * (x.place >> 4) + 8 * (x.place >> 2 & 1) + 2 * (x.place & 3);

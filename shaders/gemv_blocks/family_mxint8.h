@@ -23,7 +23,8 @@ namespace gemv_blocks {
 constexpr Family make_mxint8() {
     Family f = plain;
     f.variant = "mxint8";
-    f.accuracy = VKGEMM_ACCURACY_MXINT8, f.uses_packed_dots = true;
+    f.accuracy = VKGEMM_ACCURACY_MXINT8;
+    f.uses_packed_dots = true;
     f.shared_bytes = [](const Tile& t, const ElementBytes& e) { return gemv_mxint8_bytes(t, e, VKGEMM_TYPE_Q4_0); };
     f.shared_bytes_of_format = gemv_mxint8_bytes;
     f.refuses = [](const Problem& p) -> const char* {
@@ -31,7 +32,9 @@ constexpr Family make_mxint8() {
         if (!is_rounded(p.a.type)) return "is for an A of f32, f16 or bf16";
         return has_dots(p.b.type) ? nullptr : "is for a B of the block formats from q8_0 to q6_k";
     };
-    f.gpu_cost.mac = 0.008, f.gpu_cost.decode = 0.006, f.gpu_cost.bytes_per_cycle = 25;
+    f.gpu_cost.mac = 0.008;
+    f.gpu_cost.decode = 0.006;
+    f.gpu_cost.bytes_per_cycle = 25;
     return f;
 }
 inline constexpr Family mxint8 = make_mxint8();

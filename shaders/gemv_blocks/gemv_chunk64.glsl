@@ -62,7 +62,8 @@ void take_spans(uint team, uint lane) {
             [[unroll]] for (uint j = 0; j < 4; ++j) next[i + j] = unit[j];
         } else {
             const uvec2 pair = (w & 2) == 0 ? unit.xy : unit.zw;
-            next[i] = pair.x, next[i + 1] = pair.y;
+            next[i] = pair.x;
+            next[i + 1] = pair.y;
         }
     }
 }

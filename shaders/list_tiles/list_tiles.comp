@@ -95,22 +95,29 @@ uint listed(uint i) {
         Place p;
         p.type = x == 0 ? FORMAT_A : x == 1 ? FORMAT_B : FORMAT_D;
         p.ld = table_ld == 0 ? given_ld[x] : table_ld;
-        p.begin = begins[x], p.end = ends[x];
+        p.begin = begins[x];
+        p.end = ends[x];
         p.offset = uvec2(given[GROUP_OFFSET + 2 * source], given[GROUP_OFFSET + 2 * source + 1]);
         p.is_wide = (ALIGNED & ((TABLE_HAS & TABLE_MIXED) != 0 && x < 2 ? CHUNKS_A : WIDE_A) << x) != 0;  // or B, C, D
         const uint rows = x == 0 ? rows_of_a : x == 1 ? k : rows_of_d, cols = x == 0 ? k : n;
         const bool transposed = (x == 0 ? TRANS_A : x == 1 ? TRANS_B : x == 2 ? TRANS_C : 0) != 0;
-        p.rows = transposed ? cols : rows, p.cols = transposed ? rows : cols;
+        p.rows = transposed ? cols : rows;
+        p.cols = transposed ? rows : cols;
         const bool is_read = x == 3 || (x == 2 ? USE_C != 0 : k != 0);
         uvec2 address = begins[x];
         if (is_read && fits) fits = place(p, address);
         list.at[to + LISTED_LD + x] = p.ld;
-        list.at[to + LISTED_ADDRESS + 2 * x] = address.x, list.at[to + LISTED_ADDRESS + 2 * x + 1] = address.y;
+        list.at[to + LISTED_ADDRESS + 2 * x] = address.x;
+        list.at[to + LISTED_ADDRESS + 2 * x + 1] = address.y;
     }
-    m = fits ? m : 0, n = fits ? n : 0;
-    list.at[to + LISTED_M] = m, list.at[to + LISTED_N] = n, list.at[to + LISTED_K] = k;
+    m = fits ? m : 0;
+    n = fits ? n : 0;
+    list.at[to + LISTED_M] = m;
+    list.at[to + LISTED_N] = n;
+    list.at[to + LISTED_K] = k;
     const uvec2 first_index = sum_of(args.indices, uvec2(first << 2, first >> 30));
-    list.at[to + LISTED_ADDRESS + 8] = first_index.x, list.at[to + LISTED_ADDRESS + 9] = first_index.y;
+    list.at[to + LISTED_ADDRESS + 8] = first_index.x;
+    list.at[to + LISTED_ADDRESS + 9] = first_index.y;
     return (m + BM - 1) / BM * ((n + BN - 1) / BN);
 }
 

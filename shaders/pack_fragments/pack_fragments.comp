@@ -105,7 +105,8 @@ void put(uvec2 origin, uvec2 from) {
         return;
     }
     uvec4 upper = upper_half(place.x, place.y);
-    lower = scaled(lower, from.x), upper = scaled(upper, from.x + (K_CONTIGUOUS ? 0 : P / 2));
+    lower = scaled(lower, from.x);
+    upper = scaled(upper, from.x + (K_CONTIGUOUS ? 0 : P / 2));
 #if PARTS == 3
     if (!bf16_is_plain(lower) || !bf16_is_plain(upper)) {
         [[unroll]] for (uint part = 0; part < PARTS; ++part)
@@ -115,7 +116,8 @@ void put(uvec2 origin, uvec2 from) {
 #endif
     [[unroll]] for (uint part = 0; part < PARTS; ++part) {
         tile[part * SIZE + at] = FIRSTS(lower, upper);
-        lower = REST(lower), upper = REST(upper);
+        lower = REST(lower);
+        upper = REST(upper);
     }
 }
 

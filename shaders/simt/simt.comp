@@ -92,7 +92,8 @@ void main() {
             uint r = row, c = col + j * ACROSS * 4;
             if (STEP_OF_D != 1) {
                 const uint at = j * SIMT_TEAM + lane, of_row = at / (WN / 4), of_col = at % (WN / 4);
-                r = row - lane % DOWN * 4 + of_row * 4, c = col - lane / DOWN * 4 + of_col;
+                r = row - lane % DOWN * 4 + of_row * 4;
+                c = col - lane / DOWN * 4 + of_col;
                 [[unroll]] for (uint q = 0; q < 4; ++q) {
                     const uint of_tile = begin + of_row * WN + q * STEP_OF_D + of_col;
                     sums[i * Y4 + j][q] = tile_b[of_tile / 4][of_tile % 4];
