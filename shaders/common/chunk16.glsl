@@ -76,71 +76,54 @@ uvec4 first_bytes(uvec4 chunk, uint bytes) {
     return chunk & mix((uvec4(1) << bits) - 1, uvec4(~0u), equal(bits, ivec4(32)));
 }
 
-#ifdef VKGEMM_GROUPED
-#define ROWS_OF_A rows_of_a()
-#else
-#define ROWS_OF_A args.m
-#endif
-
 // Elements from an operand's first to its last.
 uint extent(uint rows, uint cols, uint stride, uint batch_stride) {
     return (args.batch - 1) * batch_stride + (rows - 1) * stride + cols;
 }
 
-// A, from (row, k) on: along k where it is row-major, down the rows where it is column-major.
-uint begin_a(uint row, uint k) { return BYTES_PAST_16(a) + index_a(row, k) * BYTES(TYPE_A); }  // byte
-uint whole_chunks_a() {
-    return (BYTES_PAST_16(a) + (TRANS_A != 0 ? extent(args.k, args.m, args.lda, args.batch_a)
-                                             : extent(ROWS_OF_A, args.k, args.lda, args.batch_a)) * BYTES(TYPE_A)) / 16;
-}
-uvec4 lower_a(uint row, uint k) {
-    if ((ALIGNED & WIDE_A) != 0) return CHUNK(a, index_a(row, k) / PER_CHUNK(TYPE_A));
-    return CHUNK_FROM_16(a, min(begin_a(row, k) / 16, max(whole_chunks_a(), 1) - 1));
-}
-uvec4 upper_a(uint row, uint k) {
-    if ((ALIGNED & WIDE_A) != 0) return uvec4(0);
-    return CHUNK_FROM_16(a, min(begin_a(row, k) / 16 + 1, max(whole_chunks_a(), 1) - 1));
-}
-uvec4 chunk_a(uint row, uint k, uvec4 lower, uvec4 upper) {
-    const bool outside = row >= args.m || k >= k_end;
-    if ((ALIGNED & WIDE_A) != 0) return outside ? uvec4(0) : lower;
-    const uint left = outside ? 0 : min(PER_CHUNK(TYPE_A), (TRANS_A != 0 ? args.m : k_end) - (TRANS_A != 0 ? row : k));
-    const uint begin = begin_a(row, k);
-    uvec4 chunk = first_bytes(shifted(lower, upper, begin % 16), left * BYTES(TYPE_A));
-    if (left != 0 && (begin + left * BYTES(TYPE_A) + 15) / 16 > whole_chunks_a()) {
-        chunk = uvec4(0);
-        for (uint i = 0; i < left; ++i) put(chunk, i, BYTES(TYPE_A), RAW(TYPE_A, ONE(a, index_a(row, k) + i)));
-    }
-    return chunk;
-}
-uvec4 chunk_a(uint row, uint k) { return chunk_a(row, k, lower_a(row, k), upper_a(row, k)); }
+#ifdef VKGEMM_GROUPED
+#define ROWS_OF_A rows_of_a()
+#else
+#define ROWS_OF_A args.m
+#endif
+#define EXTENT_A                                                       \
+    (TRANS_A != 0 ? extent(args.k, args.m, args.lda, args.batch_a)     \
+                  : extent(ROWS_OF_A, args.k, args.lda, args.batch_a))
+#define EXTENT_B                                                   \
+    (TRANS_B != 0 ? extent(args.n, args.k, args.ldb, args.batch_b) \
+                  : extent(args.k, args.n, args.ldb, args.batch_b))
 
-// B, from (k, column) on: along the columns where it is row-major, down k where it is column-major.
-uint begin_b(uint k, uint col) { return BYTES_PAST_16(b) + index_b(k, col) * BYTES(TYPE_B); }  // byte
-uint whole_chunks_b() {
-    return (BYTES_PAST_16(b) + (TRANS_B != 0 ? extent(args.n, args.k, args.ldb, args.batch_b)
-                                             : extent(args.k, args.n, args.ldb, args.batch_b)) * BYTES(TYPE_B)) / 16;
-}
-uvec4 lower_b(uint k, uint col) {
-    if ((ALIGNED & WIDE_B) != 0) return CHUNK(b, index_b(k, col) / PER_CHUNK(TYPE_B));
-    return CHUNK_FROM_16(b, min(begin_b(k, col) / 16, max(whole_chunks_b(), 1) - 1));
-}
-uvec4 upper_b(uint k, uint col) {
-    if ((ALIGNED & WIDE_B) != 0) return uvec4(0);
-    return CHUNK_FROM_16(b, min(begin_b(k, col) / 16 + 1, max(whole_chunks_b(), 1) - 1));
-}
-uvec4 chunk_b(uint k, uint col, uvec4 lower, uvec4 upper) {
-    const bool outside = k >= k_end || col >= args.n;
-    if ((ALIGNED & WIDE_B) != 0) return outside ? uvec4(0) : lower;
-    const uint left = outside ? 0 : min(PER_CHUNK(TYPE_B), (TRANS_B != 0 ? k_end : args.n) - (TRANS_B != 0 ? k : col));
-    const uint begin = begin_b(k, col);
-    uvec4 chunk = first_bytes(shifted(lower, upper, begin % 16), left * BYTES(TYPE_B));
-    if (left != 0 && (begin + left * BYTES(TYPE_B) + 15) / 16 > whole_chunks_b()) {
-        chunk = uvec4(0);
-        for (uint i = 0; i < left; ++i) put(chunk, i, BYTES(TYPE_B), RAW(TYPE_B, ONE(b, index_b(k, col) + i)));
-    }
-    return chunk;
-}
-uvec4 chunk_b(uint k, uint col) { return chunk_b(k, col, lower_b(k, col), upper_b(k, col)); }
+// The functions of an operand. A is M x K and B is K x N, of which this work group reads rows x cols. A chunk from
+// (row, col) on is along a row where the operand is row-major, and down a column where it is column-major.
+//   begin_x         the byte where that chunk begins, counted from where CHUNK_FROM_16 counts
+//   whole_chunks_x  how many chunks end inside the operand, counted from there too
+#define CHUNKS_OF(X, x, rows, cols)                                                                                \
+    uint begin_##x(uint row, uint col) { return BYTES_PAST_16(x) + index_##x(row, col) * BYTES(TYPE_##X); }        \
+    uint whole_chunks_##x() { return (BYTES_PAST_16(x) + EXTENT_##X * BYTES(TYPE_##X)) / 16; }                     \
+    uvec4 lower_##x(uint row, uint col) {                                                                          \
+        if ((ALIGNED & WIDE_##X) != 0) return CHUNK(x, index_##x(row, col) / PER_CHUNK(TYPE_##X));                 \
+        return CHUNK_FROM_16(x, min(begin_##x(row, col) / 16, max(whole_chunks_##x(), 1) - 1));                    \
+    }                                                                                                              \
+    uvec4 upper_##x(uint row, uint col) {                                                                          \
+        if ((ALIGNED & WIDE_##X) != 0) return uvec4(0);                                                            \
+        return CHUNK_FROM_16(x, min(begin_##x(row, col) / 16 + 1, max(whole_chunks_##x(), 1) - 1));                \
+    }                                                                                                              \
+    uvec4 chunk_##x(uint row, uint col, uvec4 lower, uvec4 upper) {                                                \
+        const bool outside = row >= rows || col >= cols;                                                           \
+        if ((ALIGNED & WIDE_##X) != 0) return outside ? uvec4(0) : lower;                                          \
+        const uint left =                                                                                          \
+            outside ? 0 : min(PER_CHUNK(TYPE_##X), (TRANS_##X != 0 ? rows : cols) - (TRANS_##X != 0 ? row : col)); \
+        const uint begin = begin_##x(row, col);                                                                    \
+        uvec4 chunk = first_bytes(shifted(lower, upper, begin % 16), left * BYTES(TYPE_##X));                      \
+        if (left != 0 && (begin + left * BYTES(TYPE_##X) + 15) / 16 > whole_chunks_##x()) {                        \
+            chunk = uvec4(0);                                                                                      \
+            for (uint i = 0; i < left; ++i)                                                                        \
+                put(chunk, i, BYTES(TYPE_##X), RAW(TYPE_##X, ONE(x, index_##x(row, col) + i)));                    \
+        }                                                                                                          \
+        return chunk;                                                                                              \
+    }                                                                                                              \
+    uvec4 chunk_##x(uint row, uint col) { return chunk_##x(row, col, lower_##x(row, col), upper_##x(row, col)); }
+CHUNKS_OF(A, a, args.m, k_end)
+CHUNKS_OF(B, b, k_end, args.n)
 
 #endif

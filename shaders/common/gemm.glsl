@@ -125,44 +125,32 @@ uint index_b(uint k, uint col) {
 #define B4_AT(i) LOAD4(TYPE_B, FOUR(b, i))
 #endif
 
-acc_t load_a(uint row, uint k) {
-    const acc_t value = A_AT(index_a(row, k));
-    return inside(row, k, args.m, k_end) ? value : acc_t(0);
-}
-acc_t load_b(uint k, uint col) {
-    const acc_t value = B_AT(index_b(k, col));
-    return inside(k, col, k_end, args.n) ? value : acc_t(0);
-}
-acc_t load_plain_a(uint row, uint k) {
-    const acc_t value = PLAIN_A_AT(index_a(row, k));
-    return inside(row, k, args.m, k_end) ? value : acc_t(0);
-}
-acc_t load_plain_b(uint k, uint col) {
-    const acc_t value = PLAIN_B_AT(index_b(k, col));
-    return inside(k, col, k_end, args.n) ? value : acc_t(0);
-}
-
-// Four neighbours in memory from (row, k) on: along k where A is row-major, along the rows where it is column-major;
-// likewise for B. The first one's place in that direction is a multiple of 4. WIDE_* means that either all four are
-// outside or none is; operands with blocks have it.
-acc4_t load_a4(uint row, uint k) {
-    if ((ALIGNED & WIDE_A) != 0) {
-        const acc4_t value = A4_AT(index_a(row, k));
-        return inside(row, k, args.m, k_end) ? value : acc4_t(0);
+// The functions that load an operand. A is M x K and B is K x N, of which this work group reads rows x cols.
+//   load_x        element (row, col) as a value; load_plain_x is for an operand without blocks
+//   load_x4       four neighbours in memory from (row, col) on: along a row where the operand is row-major, down a
+//                 column where it is column-major. The first one's place in that direction is a multiple of 4. WIDE_X
+//                 means that either all four are outside or none is; operands with blocks have it.
+#define LOADS_OF(X, x, rows, cols)                                                            \
+    acc_t load_##x(uint row, uint col) {                                                      \
+        const acc_t value = X##_AT(index_##x(row, col));                                      \
+        return inside(row, col, rows, cols) ? value : acc_t(0);                               \
+    }                                                                                         \
+    acc_t load_plain_##x(uint row, uint col) {                                                \
+        const acc_t value = PLAIN_##X##_AT(index_##x(row, col));                              \
+        return inside(row, col, rows, cols) ? value : acc_t(0);                               \
+    }                                                                                         \
+    acc4_t load_##x##4(uint row, uint col) {                                                  \
+        if ((ALIGNED & WIDE_##X) != 0) {                                                      \
+            const acc4_t value = X##4_AT(index_##x(row, col));                                \
+            return inside(row, col, rows, cols) ? value : acc4_t(0);                          \
+        }                                                                                     \
+        const uvec2 next = TRANS_##X != 0 ? uvec2(1, 0) : uvec2(0, 1);                        \
+        return acc4_t(load_plain_##x(row, col), load_plain_##x(row + next[0], col + next[1]), \
+                      load_plain_##x(row + 2 * next[0], col + 2 * next[1]),                   \
+                      load_plain_##x(row + 3 * next[0], col + 3 * next[1]));                  \
     }
-    const uvec2 next = TRANS_A != 0 ? uvec2(1, 0) : uvec2(0, 1);
-    return acc4_t(load_plain_a(row, k), load_plain_a(row + next.x, k + next.y),
-                  load_plain_a(row + 2 * next.x, k + 2 * next.y), load_plain_a(row + 3 * next.x, k + 3 * next.y));
-}
-acc4_t load_b4(uint k, uint col) {
-    if ((ALIGNED & WIDE_B) != 0) {
-        const acc4_t value = B4_AT(index_b(k, col));
-        return inside(k, col, k_end, args.n) ? value : acc4_t(0);
-    }
-    const uvec2 next = TRANS_B != 0 ? uvec2(1, 0) : uvec2(0, 1);
-    return acc4_t(load_plain_b(k, col), load_plain_b(k + next.x, col + next.y),
-                  load_plain_b(k + 2 * next.x, col + 2 * next.y), load_plain_b(k + 3 * next.x, col + 3 * next.y));
-}
+LOADS_OF(A, a, args.m, k_end)
+LOADS_OF(B, b, k_end, args.n)
 
 #include "common/epilogue.glsl"
 #include "common/store.glsl"

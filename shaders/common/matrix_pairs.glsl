@@ -14,4 +14,21 @@
 #define WORD_OF(x, y) VKGEMM_PASTE(UNIT_A, _word)(x, y)
 #define BITS_OF(m) uvec4(WORD_OF(m[0], m[1]), WORD_OF(m[2], m[3]), WORD_OF(m[4], m[5]), WORD_OF(m[6], m[7]))
 
+// Sets the eight elements that an invocation has of matrix m.
+#define SET_MATRIX(m, bits)                  \
+    {                                        \
+        const UNIT_PAIR p = PAIR_OF(bits.x); \
+        const UNIT_PAIR q = PAIR_OF(bits.y); \
+        const UNIT_PAIR r = PAIR_OF(bits.z); \
+        const UNIT_PAIR s = PAIR_OF(bits.w); \
+        m[0] = p.x;                          \
+        m[1] = p.y;                          \
+        m[2] = q.x;                          \
+        m[3] = q.y;                          \
+        m[4] = r.x;                          \
+        m[5] = r.y;                          \
+        m[6] = s.x;                          \
+        m[7] = s.y;                          \
+    }
+
 #endif

@@ -16,14 +16,6 @@
 #define VKGEMM_COOPMAT_STRAIGHT_GLSL
 #include "common/matrix_pairs.glsl"
 
-#define SET_MATRIX(m, bits)                                                                     \
-    {                                                                                           \
-        const UNIT_PAIR p = PAIR_OF(bits.x), q = PAIR_OF(bits.y), r = PAIR_OF(bits.z);          \
-        const UNIT_PAIR s = PAIR_OF(bits.w);                                                    \
-        m[0] = p.x, m[1] = p.y, m[2] = q.x, m[3] = q.y;                                         \
-        m[4] = r.x, m[5] = r.y, m[6] = s.x, m[7] = s.y;                                         \
-    }
-
 const uint RUN = 2 * MK / PA, DOWN = SG / RUN;  // chunks of two slices; rows that the subgroup loads at a time
 const uint TURNS = MM / DOWN, ROW_OWN = RUN + 1;
 uint from_a[NI * TURNS], from_b[NJ * TURNS];  // where these rows begin: elements

@@ -26,18 +26,27 @@ uint shuffled(uint row, uint across, uint down) {
     return across == 2 ? (row & ~7u) | (row & 3) << 1 | (row >> 2 & 1) : row;
 }
 
+// A and B are copied alike: X is A or B, and x is a or b. A line is a row of A or a column of B. LINE0_X is the tile's
+// first one, and the operand has LINES_X. ROW_COL_X is the order in which functions take a line and a k.
+#define LINE0_A row0
+#define LINE0_B col0
+#define LINES_A args.m
+#define LINES_B args.n
+#define ROW_COL_A(line, k) line, k
+#define ROW_COL_B(line, k) k, line
+
+#define FIND_COPY(X, x)                                                                        \
+    of_##x.down = K##X ? shuffled(tid / ACROSS_##X, ACROSS_##X, DOWN_##X) : tid / ACROSS_##X;  \
+    of_##x.place = tid % ACROSS_##X * P##X;                                                    \
+    of_##x.put = (K##X ? of_##x.down : of_##x.down % MK) * ROW_##X +                           \
+                 (K##X ? of_##x.place % MK : of_##x.place) / P##X;                             \
+    of_##x.base = batch * args.batch_##x;                                                      \
+    of_##x.base = (of_##x.base + (K##X ? (LINE0_##X + of_##x.down) * args.ld##x + of_##x.place \
+                                       : of_##x.down * args.ld##x + LINE0_##X + of_##x.place)) / P##X;
 void find_copies() {
     const uint tid = gl_LocalInvocationIndex;
-    of_a.down = KA ? shuffled(tid / ACROSS_A, ACROSS_A, DOWN_A) : tid / ACROSS_A, of_a.place = tid % ACROSS_A * PA;
-    of_b.down = KB ? shuffled(tid / ACROSS_B, ACROSS_B, DOWN_B) : tid / ACROSS_B, of_b.place = tid % ACROSS_B * PB;
-    of_a.put = (KA ? of_a.down : of_a.down % MK) * ROW_A + (KA ? of_a.place % MK : of_a.place) / PA;
-    of_b.put = (KB ? of_b.down : of_b.down % MK) * ROW_B + (KB ? of_b.place % MK : of_b.place) / PB;
-    of_a.base = batch * args.batch_a;
-    of_a.base = (of_a.base + (KA ? (row0 + of_a.down) * args.lda + of_a.place
-                                 : of_a.down * args.lda + row0 + of_a.place)) / PA;
-    of_b.base = batch * args.batch_b;
-    of_b.base = (of_b.base + (KB ? (col0 + of_b.down) * args.ldb + of_b.place
-                                 : of_b.down * args.ldb + col0 + of_b.place)) / PB;
+    FIND_COPY(A, a)
+    FIND_COPY(B, b)
 }
 
 // The tile that the t-th step takes. Every work group walks a window of steps from a place of its own, so that few of
@@ -49,60 +58,52 @@ uint tile_at(uint t) {
 
 // Rows of a B that is not k-contiguous may be shared unevenly: then some invocations load the last row of the tile once
 // more, and do not store it.
+const bool EVEN_A = true;
 const bool EVEN_B = (KB ? 0 : WG % ACROSS_B + BK % DOWN_B + (MK % DOWN_B) * (DOWN_B % MK)) == 0;
-uint down_b(uint i) { return EVEN_B ? of_b.down + i * DOWN_B : min(of_b.down + i * DOWN_B, BK - 1); }
 
+// FETCH loads an operand's tile, whose first k is k0. arrived_x makes the i-th chunk of what FETCH has loaded.
 #ifdef VKGEMM_MIXED
-void fetch(uint t) {
-    const uint k0 = k_begin + tile_at(t) * BK;
-    [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
-        const uint r = of_a.down + i * DOWN_A;
-        next_a[i] = load8_near(true, KA, row0 + (KA ? r : of_a.place), k0 + (KA ? of_a.place : r));
+#define FETCH(X, x, is_a)                                                                                            \
+    [[unroll]] for (uint i = 0; i < LOADS_##X; ++i) {                                                                \
+        const uint r = of_##x.down + i * DOWN_##X;                                                                   \
+        next_##x[i] = load8_near(is_a, K##X, LINE0_##X + (K##X ? r : of_##x.place), k0 + (K##X ? of_##x.place : r)); \
     }
-    [[unroll]] for (uint i = 0; i < LOADS_B; ++i) {
-        const uint r = of_b.down + i * DOWN_B;
-        next_b[i] = load8_near(false, KB, col0 + (KB ? r : of_b.place), k0 + (KB ? of_b.place : r));
+#define ARRIVED(X, x, is_a)                                                                              \
+    uvec4 arrived_##x(uint i) {                                                                          \
+        const uint r = of_##x.down + i * DOWN_##X;                                                       \
+        const uint line = LINE0_##X + (K##X ? r : of_##x.place), k = k_next + (K##X ? of_##x.place : r); \
+        const bool is_inside = inside(ROW_COL_##X(line, k), ROW_COL_##X(LINES_##X, k_end));              \
+        return decode8_f16(is_a, next_##x[i], !is_inside);                                               \
     }
-    k_next = k0;
-}
-uvec4 arrived_a(uint i) {
-    const uint r = of_a.down + i * DOWN_A, row = row0 + (KA ? r : of_a.place), k = k_next + (KA ? of_a.place : r);
-    return decode8_f16(true, next_a[i], !inside(row, k, args.m, k_end));
-}
-uvec4 arrived_b(uint i) {
-    const uint r = of_b.down + i * DOWN_B, col = col0 + (KB ? r : of_b.place), k = k_next + (KB ? of_b.place : r);
-    return decode8_f16(false, next_b[i], !inside(k, col, k_end, args.n));
-}
 #else
+#define DOWN_OF(X, x, i) (EVEN_##X ? of_##x.down + i * DOWN_##X : min(of_##x.down + i * DOWN_##X, BK - 1))
+#define FETCH(X, x, is_a)                                                                                       \
+    const uint at_##x = of_##x.base + (K##X ? k0 : k0 * args.ld##x) / P##X;                                     \
+    [[unroll]] for (uint i = 0; i < LOADS_##X; ++i) {                                                           \
+        const uint r = DOWN_OF(X, x, i);                                                                        \
+        const uint line = LINE0_##X + (K##X ? r : of_##x.place), k = k0 + (K##X ? of_##x.place : r);            \
+        if (FAST_##X) {                                                                                         \
+            next_##x[i] = CHUNK(x, at_##x + (EVEN_##X ? i * DOWN_##X : r - of_##x.down) * (args.ld##x / P##X)); \
+        } else {                                                                                                \
+            next_##x[i] = lower_##x(ROW_COL_##X(line, k));                                                      \
+            more_##x[i] = upper_##x(ROW_COL_##X(line, k));                                                      \
+        }                                                                                                       \
+    }
+#define ARRIVED(X, x, is_a)                                                                              \
+    uvec4 arrived_##x(uint i) {                                                                          \
+        const uint r = DOWN_OF(X, x, i);                                                                 \
+        const uint line = LINE0_##X + (K##X ? r : of_##x.place), k = k_next + (K##X ? of_##x.place : r); \
+        return FAST_##X ? next_##x[i] : chunk_##x(ROW_COL_##X(line, k), next_##x[i], more_##x[i]);       \
+    }
+#endif
 void fetch(uint t) {
     const uint k0 = k_begin + tile_at(t) * BK;
-    const uint at_a = of_a.base + (KA ? k0 : k0 * args.lda) / PA, at_b = of_b.base + (KB ? k0 : k0 * args.ldb) / PB;
-    [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
-        const uint r = of_a.down + i * DOWN_A, row = row0 + (KA ? r : of_a.place), k = k0 + (KA ? of_a.place : r);
-        if (FAST_A) next_a[i] = CHUNK(a, at_a + i * DOWN_A * (args.lda / PA));
-        else next_a[i] = lower_a(row, k), more_a[i] = upper_a(row, k);
-    }
-    [[unroll]] for (uint i = 0; i < LOADS_B; ++i) {
-        const uint r = down_b(i), col = col0 + (KB ? r : of_b.place), k = k0 + (KB ? of_b.place : r);
-        if (FAST_B) next_b[i] = CHUNK(b, at_b + (EVEN_B ? i * DOWN_B : r - of_b.down) * (args.ldb / PB));
-        else next_b[i] = lower_b(k, col), more_b[i] = upper_b(k, col);
-    }
+    FETCH(A, a, true)
+    FETCH(B, b, false)
     k_next = k0;
 }
-
-// The i-th chunk of what has arrived.
-uvec4 arrived_a(uint i) {
-    const uint r = of_a.down + i * DOWN_A;
-    return FAST_A ? next_a[i]
-                  : chunk_a(row0 + (KA ? r : of_a.place), k_next + (KA ? of_a.place : r), next_a[i], more_a[i]);
-}
-uvec4 arrived_b(uint i) {
-    const uint r = down_b(i);
-    return FAST_B ? next_b[i]
-                  : chunk_b(k_next + (KB ? of_b.place : r), col0 + (KB ? r : of_b.place), next_b[i], more_b[i]);
-}
-
-#endif
+ARRIVED(A, a, true)
+ARRIVED(B, b, false)
 
 // Where a slot begins in shared memory.
 uint slot_a(uint slot) { return slot * (KA ? HA : MK * ROW_A); }
@@ -114,18 +115,18 @@ uint slice_of(bool k_contiguous, uint place, uint down, uint i, uint at_a_time) 
 }
 
 // Stores the tile that has arrived: the even slice of every subgroup to slot `even`, its odd slice to slot `odd`.
+#define PUT(X, x)                                                                                          \
+    [[unroll]] for (uint i = 0; i < LOADS_##X; ++i) {                                                      \
+        const uint down = of_##x.down + i * DOWN_##X;                                                      \
+        const uint s = EVEN_##X ? slice_of(K##X, of_##x.place, of_##x.down, i, DOWN_##X) : down / MK;      \
+        const uint slot = s / 2 * HELD + (s % 2 != 0 ? odd : even);                                        \
+        const uint to = EVEN_##X ? of_##x.put + (K##X ? i * DOWN_##X : i * DOWN_##X % MK) * ROW_##X        \
+                                 : of_##x.place / P##X + down % MK * ROW_##X;                              \
+        if (EVEN_##X || (of_##x.down < DOWN_##X && down < BK)) tile[to + slot_##x(slot)] = arrived_##x(i); \
+    }
 void put(uint even, uint odd) {
-    [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
-        const uint s = slice_of(KA, of_a.place, of_a.down, i, DOWN_A), slot = s / 2 * HELD + (s % 2 != 0 ? odd : even);
-        tile[of_a.put + slot_a(slot) + (KA ? i * DOWN_A : i * DOWN_A % MK) * ROW_A] = arrived_a(i);
-    }
-    [[unroll]] for (uint i = 0; i < LOADS_B; ++i) {
-        const uint s = EVEN_B ? slice_of(KB, of_b.place, of_b.down, i, DOWN_B) : (of_b.down + i * DOWN_B) / MK;
-        const uint slot = s / 2 * HELD + (s % 2 != 0 ? odd : even);
-        const uint to = !EVEN_B ? of_b.place / PB + (of_b.down + i * DOWN_B) % MK * ROW_B
-                                : of_b.put + (KB ? i * DOWN_B : i * DOWN_B % MK) * ROW_B;
-        if (EVEN_B || (of_b.down < DOWN_B && of_b.down + i * DOWN_B < BK)) tile[to + slot_b(slot)] = arrived_b(i);
-    }
+    PUT(A, a)
+    PUT(B, b)
 }
 
 #endif

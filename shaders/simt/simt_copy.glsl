@@ -35,10 +35,8 @@ uint starts_a[KA ? LOADS_A : PARTS_A], starts_b[KB ? LOADS_B : PARTS_B];
 #if defined(VKGEMM_ADDRESSES) && !defined(VKGEMM_MIXED)
 uvec2 from_a, from_b;
 #define BEGIN(name) args.name
-#define ONE_OF_A(i) LOAD(TYPE_A, ONE_FROM(a, from_a, i))
-#define ONE_OF_B(i) LOAD(TYPE_B, ONE_FROM(b, from_b, i))
-#define FOUR_OF_A(i) LOAD4(TYPE_A, FOUR_FROM(a, from_a, i))
-#define FOUR_OF_B(i) LOAD4(TYPE_B, FOUR_FROM(b, from_b, i))
+#define ONE_OF(X, x, i) LOAD(TYPE_##X, ONE_FROM(x, from_##x, i))
+#define FOUR_OF(X, x, i) LOAD4(TYPE_##X, FOUR_FROM(x, from_##x, i))
 void move(inout uvec2 from, uint elements, uint bytes) {
     uint high, low, carry;
     umulExtended(elements, bytes, high, low);
@@ -48,52 +46,50 @@ void move(inout uvec2 from, uint elements, uint bytes) {
 #else
 uint from_a, from_b;
 #define BEGIN(name) 0
-#define ONE_OF_A(i) PLAIN_A_AT(from_a + i)
-#define ONE_OF_B(i) PLAIN_B_AT(from_b + i)
-#define FOUR_OF_A(i) A4_AT(from_a + i)
-#define FOUR_OF_B(i) B4_AT(from_b + i)
+#define ONE_OF(X, x, i) PLAIN_##X##_AT(from_##x + i)
+#define FOUR_OF(X, x, i) X##4_AT(from_##x + i)
 void move(inout uint from, uint elements, uint bytes) { from += elements; }
 #endif
 
-uint down_of_a(uint l) { return down_a + l / PARTS_A * DOWN_A; }
-uint down_of_b(uint l) { return down_b + l / PARTS_B * DOWN_B; }
-uint along_a(uint l) { return (lane_a + l % PARTS_A * LANES_A) * UNIT_A; }
-uint along_b(uint l) { return (lane_b + l % PARTS_B * LANES_B) * UNIT_B; }
+#define PLACES_OF(X, x)                                                      \
+    uint down_of_##x(uint l) { return down_##x + l / PARTS_##X * DOWN_##X; } \
+    uint along_##x(uint l) { return (lane_##x + l % PARTS_##X * LANES_##X) * UNIT_##X; }
+PLACES_OF(A, a)
+PLACES_OF(B, b)
 
-// Begins with the tile at the first k of the work group.
+// Begins with the tile at the first k of the work group. A line is a row of A or a column of B: `first` is the tile's
+// first one, the operand has `count` of them, and LINE_OF maps one of the product to one in memory.
+#define START(X, x, first, count, LINE_OF)                                                         \
+    down_##x = gl_LocalInvocationIndex / LANES_##X;                                                \
+    lane_##x = gl_LocalInvocationIndex % LANES_##X;                                                \
+    [[unroll]] for (uint l = 0; l < (K##X ? LOADS_##X : PARTS_##X); ++l) {                         \
+        const uint line = LINE_OF(nearest(first + (K##X ? down_of_##x(l) : along_##x(l)), count)); \
+        starts_##x[l] = batch * args.batch_##x + line * (K##X ? args.ld##x : 1);                   \
+    }                                                                                              \
+    from_##x = BEGIN(x);                                                                           \
+    move(from_##x, k_begin * (K##X ? 1 : args.ld##x), BYTES(TYPE_##X));
+#define COL_OF_B(col) (col)
 void start(uint row0, uint col0) {
-    down_a = gl_LocalInvocationIndex / LANES_A, lane_a = gl_LocalInvocationIndex % LANES_A;
-    down_b = gl_LocalInvocationIndex / LANES_B, lane_b = gl_LocalInvocationIndex % LANES_B;
-    [[unroll]] for (uint l = 0; l < (KA ? LOADS_A : PARTS_A); ++l) {
-        const uint row = ROW_OF_A(nearest(row0 + (KA ? down_of_a(l) : along_a(l)), args.m));
-        starts_a[l] = batch * args.batch_a + row * (KA ? args.lda : 1);
-    }
-    [[unroll]] for (uint l = 0; l < (KB ? LOADS_B : PARTS_B); ++l) {
-        const uint col = nearest(col0 + (KB ? down_of_b(l) : along_b(l)), args.n);
-        starts_b[l] = batch * args.batch_b + col * (KB ? args.ldb : 1);
-    }
-    from_a = BEGIN(a), from_b = BEGIN(b);
-    move(from_a, k_begin * (KA ? 1 : args.lda), BYTES(TYPE_A));
-    move(from_b, k_begin * (KB ? 1 : args.ldb), BYTES(TYPE_B));
+    START(A, a, row0, args.m, ROW_OF_A)
+    START(B, b, col0, args.n, COL_OF_B)
 }
 
 // Loads the next tile, of `depth` k, to registers. The first one may have less than BK, and what is beyond becomes 0.
 // All others are whole, so that nothing is tested in the loop.
-#define FETCH(X, x)                                                                                                \
-    [[unroll]] for (uint l = 0; l < LOADS_##X; ++l) {                                                              \
-        const uint q = K##X ? along_##x(l) : down_of_##x(l), k = first ? min(q, k_end - k_begin - 1) : q;          \
-        const uint at = starts_##x[K##X ? l : l % PARTS_##X] + k * (K##X ? 1 : args.ld##x);                        \
-        const bool is_beyond = WHOLE == 0 && first && q >= depth;                                                  \
-        if (VEC4_OF_##X) next_##x[l] = FOUR_OF_##X(at);                                                            \
-        else next_##x[l / 4][l % 4] = ONE_OF_##X(at);                                                              \
-        if (VEC4_OF_##X && is_beyond) next_##x[l] = acc4_t(0);                                                     \
-        if (!VEC4_OF_##X && is_beyond) next_##x[l / 4][l % 4] = 0;                                                 \
-    }
+#define FETCH(X, x)                                                                                       \
+    [[unroll]] for (uint l = 0; l < LOADS_##X; ++l) {                                                     \
+        const uint q = K##X ? along_##x(l) : down_of_##x(l), k = first ? min(q, k_end - k_begin - 1) : q; \
+        const uint at = starts_##x[K##X ? l : l % PARTS_##X] + k * (K##X ? 1 : args.ld##x);               \
+        const bool is_beyond = WHOLE == 0 && first && q >= depth;                                         \
+        if (VEC4_OF_##X) next_##x[l] = FOUR_OF(X, x, at);                                                 \
+        else next_##x[l / 4][l % 4] = ONE_OF(X, x, at);                                                   \
+        if (VEC4_OF_##X && is_beyond) next_##x[l] = acc4_t(0);                                            \
+        if (!VEC4_OF_##X && is_beyond) next_##x[l / 4][l % 4] = 0;                                        \
+    }                                                                                                     \
+    move(from_##x, depth * (K##X ? 1 : args.ld##x), BYTES(TYPE_##X));
 void fetch(bool first, uint depth) {
     FETCH(A, a)
     FETCH(B, b)
-    move(from_a, depth * (KA ? 1 : args.lda), BYTES(TYPE_A));
-    move(from_b, depth * (KB ? 1 : args.ldb), BYTES(TYPE_B));
 }
 
 // Stores the tile that has arrived to shared memory. Written so that few addresses serve all stores: the rows that an
