@@ -20,7 +20,7 @@ constexpr std::string_view not_yet[] = {"tests/api/", "tests/plan/"};
 // The folders that keep the rules. `VKGEMM_STYLE_FOLDERS="src shaders" test_layout -tc=style*` looks at others instead.
 std::vector<std::string> mended_folders() {
     const char* const given = std::getenv("VKGEMM_STYLE_FOLDERS");
-    std::string text = given ? given : "blas integrations native tools examples tests";
+    std::string text = given ? given : "blas integrations native tools examples tests shaders";
     std::vector<std::string> out;
     while (!text.empty()) {
         const size_t end = std::min(text.find(' '), text.size());
