@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Operands A and B in chunks of 16 bytes, whatever their alignment, as raw bits: what pack, gemv and the families of
-// the matrix units load.
+// Loads A and B in chunks of 16 bytes, as raw bits, from any alignment. pack, gemv and the families of the matrix units
+// use it.
 //
 //     memory      |. . . . . c c c|c c c c c . . .|     lower and upper: two chunks that begin on 16 bytes
-//     wanted                [c c c c c c c c]           the chunk from (row, k) on, shifted out of both; what is
-//                                                       outside the operand is 0
+//     wanted                [c c c c c c c c]           the chunk from (row, col) on, shifted out of both; elements
+//                                                       outside the operand are 0
 //
-// A chunk comes in two steps, so that arithmetic can run while memory answers: lower_a and upper_a load, from inside
-// the operand whatever the place; chunk_a makes the chunk of what they gave. Where the operand is aligned (WIDE_A),
-// lower_a gives everything. No 16 bytes are loaded that do not end inside the operand: elements in its last, incomplete
-// 16 bytes are read one by one, which is rare. So operands shorter than 16 bytes are not for these families.
+// A chunk comes in two steps, so that arithmetic can run while memory answers. First lower_a and upper_a load, always
+// from inside the operand. Then chunk_a makes the chunk of what they returned. If the operand is aligned (WIDE_A),
+// lower_a returns the whole chunk. A load of 16 bytes always ends inside the operand: elements in its last, incomplete
+// 16 bytes are read one by one, which is rare. These families therefore refuse operands shorter than 16 bytes.
 #ifndef VKGEMM_CHUNK16_GLSL
 #define VKGEMM_CHUNK16_GLSL
 

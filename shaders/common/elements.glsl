@@ -25,7 +25,7 @@
 
 #ifdef SCALED_D
 
-// The modules have storage of 8 and 16 bits, so every type is read and written as what it is.
+// These modules require storage of 8 and 16 bits, so each type is read and written directly.
 #define IN_EACH_TYPE(name, bind, access)     \
     OPERAND(name##_f32, f32, bind, access)   \
     OPERAND(name##_f16, f16, bind, access)   \
@@ -51,7 +51,7 @@ READ_OPERANDS(X)
 vec4 c_at4(uint i) { return vec4(0); }  // none has D's type
 vec4 residual_at4(uint i) { return vec4(0); }
 
-// To the nearest whole number, of two the even one; NaN becomes 0.
+// Rounds to the nearest whole number, and to the even one of two that are equally near. NaN becomes 0.
 ivec4 saturated(vec4 x) { return ivec4(clamp(mix(roundEven(x), vec4(0), isnan(x)), -128.0, 127.0)); }
 
 void put_d(uint i, float x) {
@@ -84,8 +84,8 @@ acc4_t residual_at4(uint i) { return LOAD4(TYPE_D, FOUR(residual, i)); }
 
 #ifdef SUMS_IN_F32
 
-// An operand of another type is read in words of 4 bytes, at which it begins and ends, so that modules of f32 need no
-// storage of 16 bits. Element i of two that a word holds:
+// An operand of another type than D's is read in words of 4 bytes, so that modules of f32 need no storage of 16 bits.
+// The operand begins and ends at words. half_of is element i % 2 of the two that a word holds.
 float half_of(uint word, uint type, uint i) {
     const uint bits = word >> 16 * (i & 1);
     return type == VKGEMM_TYPE_F16 ? unpackHalf2x16(bits).x : uintBitsToFloat(bits << 16);

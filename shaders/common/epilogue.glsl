@@ -4,7 +4,7 @@
 
 // The scalars of the run, from its arguments or from memory.
 out_t alpha, beta;
-bool is_nothing;  // the product counts as 0, whatever alpha or the sum is: k, or an alpha in memory, is 0
+bool is_nothing;  // k, or an alpha in memory, is 0: the product is 0, even if alpha or the sum is NaN
 float low, high;
 
 #if defined(VKGEMM_ADDRESSES) && !defined(VKGEMM_GROUPED) && (defined(SUMS_IN_F32) || defined(SCALED_D))
@@ -14,9 +14,9 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Scalars {  /
     uint non_finite, largest;  // largest: the bits of an f32
 };
 
-// Device scope is a feature of its own where the Vulkan memory model is used; the queue's is enough for one dispatch.
-// Without that model there is no other scope, and a device that has the model but not the feature gets the module with
-// the atomic taken out (src/vk/pipelines.cpp).
+// If a module uses the Vulkan memory model, device scope needs a feature of its own, and queue family scope is enough
+// for one dispatch. Without the memory model, device scope is the only one. A device that has the model but not the
+// feature gets the module without the atomic (src/vk/pipelines.cpp).
 #ifdef VKGEMM_MATRIX_UNITS
 #define RAISE(number, to) atomicMax(number, to, gl_ScopeQueueFamily, 0, gl_SemanticsRelaxed)
 #else
@@ -25,8 +25,9 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Scalars {  /
 
 // The bits of |x|, which are in the order of the numbers, with NaN above all.
 uint size_of(float x) { return floatBitsToUint(x) & 0x7fffffffu; }
-// Notes the largest of what was stored, or 0. All that write non_finite write the same. A `largest` that is read before
-// another invocation raises it costs an atomic too many.
+// Notes the largest magnitude that was stored. `size` is 0 if nothing was. All invocations that write non_finite write
+// the same value. If another invocation raises `largest` after it was read here, the atomic is superfluous but
+// harmless.
 void monitor(uint size) {
     if ((SCALARS & SCALARS_MONITOR) != 0 && size >= INFINITE) SCALARS_IN_MEMORY.non_finite = 1;
     if ((SCALARS & SCALARS_LARGEST) != 0 && size > SCALARS_IN_MEMORY.largest) RAISE(SCALARS_IN_MEMORY.largest, size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Converts a matrix to 16 bytes per invocation and back. Which elements an invocation holds is up to the driver; the
-// shaders rely only on its holding the same ones of every matrix of one kind. If a driver's invocations hold elements
-// twice (length() shows it), matrices are stored in the workspace row by row instead.
+// Converts a matrix to 16 bytes per invocation and back. The driver chooses which elements an invocation holds. The
+// shaders rely only on this choice being the same for every matrix of one kind. If invocations hold elements twice
+// (length() shows it), matrices are stored in the workspace row by row instead.
 #ifndef VKGEMM_COOPMAT_PACKED_GLSL
 #define VKGEMM_COOPMAT_PACKED_GLSL
 

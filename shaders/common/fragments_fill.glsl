@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How the products fill fragments a[i] and b[j] from the workspace: from the 16 bytes that this invocation has loaded,
-// if its registers hold exactly those; else by a load of the whole fragment, row by row. `at` is the index in the array
-// CHUNKS where the fragment begins. Functions write to the arrays themselves, because a matrix that is passed to a
-// function is copied.
+// How the products fill fragments a[i] and b[j] from the workspace. If an invocation's registers hold 16 bytes of a
+// fragment, they are the bytes that it has loaded already. Otherwise the whole fragment is loaded row by row. `at` is
+// the index in the array CHUNKS where the fragment begins. Functions write to the arrays themselves, because a matrix
+// that is passed to a function is copied.
 #ifndef VKGEMM_COOPMAT_PACKED_FILL_GLSL
 #define VKGEMM_COOPMAT_PACKED_FILL_GLSL
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The arguments of a work group whose product is one of many: list_tiles has written a list of them (abi.h), with the
-// number of tiles before each. The groups of one dispatch are numbered through all tiles of all products. gemm.glsl
-// includes this in place of arguments that all work groups share.
+// The arguments of a work group whose product is one of many. list_tiles has written a list of the products (abi.h),
+// each with the number of tiles before it. The work groups of one dispatch are numbered through all tiles of all
+// products. gemm.glsl includes this in place of arguments that all work groups share.
 #ifndef VKGEMM_GROUPED_GLSL
 #define VKGEMM_GROUPED_GLSL
 
@@ -46,7 +46,8 @@ uvec2 indices;  // the address of this product's first index
 uvec2 address_at(word_list list, uint i) { return uvec2(list.at[i], list.at[i + 1]); }
 
 #ifdef VKGEMM_SELECTS  // families of few rows, which define it
-// Sets the arguments of the product of the batch that tile `linear` belongs to. False: its index is beyond B's.
+// Sets the arguments of the product of the batch that tile `linear` belongs to. Returns false if the product's index
+// is not that of a matrix of B.
 bool select_b(uint linear) {
     set_common_args();
     args.raster = 1;
@@ -60,15 +61,15 @@ bool select_b(uint linear) {
 }
 #endif
 
-// Finds the product of tile `linear` of all, sets its arguments, and counts `linear` from its first tile. False: there
-// is no such tile.
+// Finds the product that tile `linear` belongs to, and sets its arguments. `linear` then counts from the product's
+// first tile. Returns false past the last tile.
 bool find_group(inout uint linear) {
 #ifdef VKGEMM_SELECTS
     if (BY_INDEX == 2) return select_b(linear);
 #endif
     word_list list = word_list(common_args.list);
-    // The last one whose first tile is not above. Seven places are looked at at a time, because each look takes as long
-    // as memory does to answer.
+    // Finds the last product whose first tile is at most `linear`. Each trip loads seven places of the list at once,
+    // because a trip takes as long as memory needs to answer.
     uint low = 0, high = common_args.batch;
     while (high - low > 1) {
         const uint stride = (high - low + 7) / 8;
@@ -96,7 +97,7 @@ bool find_group(inout uint linear) {
     indices = address_at(list, at + LISTED_ADDRESS + 8);
     args.batch = 1;
     args.batch_a = args.batch_b = args.batch_c = args.batch_d = 0;
-    uint borrow, carry;  // the residual lies as D does
+    uint borrow, carry;  // the residual has the same offset from its beginning as D
     const uint low_word = usubBorrow(args.d.x, common_args.d.x, borrow);
     args.residual.x = uaddCarry(common_args.residual.x, low_word, carry);
     args.residual.y = common_args.residual.y + args.d.y - common_args.d.y - borrow + carry;
@@ -104,8 +105,8 @@ bool find_group(inout uint linear) {
     return linear < (args.m + BM - 1) / BM * ((args.n + BN - 1) / BN);
 }
 
-// The rows of A and of D as a whole, and those of them that row `row` of this product is. An index beyond reads the
-// last row of A, and is not written.
+// rows_of_a is the number of rows of the whole A. row_of_d and row_of_a map row `row` of this product to a row of the
+// whole D and A. An index past the end reads the last row of A, and its row of D is not written (has_row).
 uint rows_of_a() {
     return BY_INDEX == 1 ? (common_args.m + INDICES_PER_ROW - 1) / INDICES_PER_ROW : args.m;
 }

@@ -16,8 +16,8 @@ void wait_for_part() {
     else barrier();
 }
 
-// Four columns at a time are read of shared memory, and written to D. Two of those are written together where they are
-// 16 bytes of D: COLS columns of a row.
+// Sums are read from shared memory four columns at a time. COLS columns of a row are written to D at a time: eight
+// where 16 bytes of D may be written at a time, otherwise four.
 #if defined(TYPE_D_IS_F16) || defined(TYPE_D_IS_BF16)
 #define D_IN_HALVES
 // Sums of 16 bits are too many: in 32 bits some would leave the registers.
@@ -52,9 +52,9 @@ const uint COLS = 4;
 void put_part(uint q, uint i, out4_t x) { put_d4(i, x); }
 #endif
 
-// The row, and which COLS of its columns, that come e-th. Eight neighbours read 16 bytes each of shared memory at a
-// time, which is fastest from eight different banks: where COLS are 32 bytes there, four of them take the next row,
-// which is an odd number of 16 bytes away.
+// Which vector of COLS columns comes e-th: its row, and its place in the row. Eight neighbours read 16 bytes each of
+// shared memory at a time, which is fastest from eight different banks. Where COLS columns are 32 bytes there, four of
+// the eight take the next row, which is an odd number of 16 bytes away.
 const uint ACROSS_D = WN / COLS;
 uvec2 place_of(uint e) {
     return COLS == 4 || ACROSS_D % 4 != 0

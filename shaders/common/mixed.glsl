@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A and B of any type and format (formats.glsl), read as words of 32 bits whatever the type, so that the device needs
-// no storage of 8 or 16 bits. No word is read that holds no byte of the operand. gemm.glsl includes this in modules of
-// mixed types.
+// A and B of any type and format (formats.glsl). They are read as words of 32 bits, so that the device needs no storage
+// of 8 or 16 bits. Only words with a byte of the operand are read. gemm.glsl includes this in modules of mixed types.
 #ifndef VKGEMM_MIXED_GLSL
 #define VKGEMM_MIXED_GLSL
 #include "formats/formats.glsl"
@@ -30,7 +29,8 @@ uint past(bool of_a) { return of_a ? args.a.x : args.b.x; }
 uint type_of(bool of_a) { return of_a ? FORMAT_A : FORMAT_B; }
 bool in_chunks(bool of_a) { return (ALIGNED & (of_a ? CHUNKS_A : CHUNKS_B)) != 0; }
 
-// Loads elements 8 place to 8 place + 7 of a block; of a plain type, whose blocks are elements, eight from that one on.
+// Loads elements 8 place to 8 place + 7 of a block. A plain type has blocks of one element: eight are loaded from that
+// one on.
 Packed8 load8_of_block(bool of_a, uint block, uint place) {
     const uint type = type_of(of_a);
     const uint begin = past(of_a) + block * block_bytes(type), w = begin / 4;
@@ -75,8 +75,8 @@ Packed8 load8(bool of_a, uint i) {
     return load8_of_block(of_a, i / elements, i % elements / 8);
 }
 
-// Loads eight elements of a row or column of a tile, from (line, k) on: along k, or along the lines. line: a row
-// of A, a column of B. Rows in memory are a multiple of 8 elements; outside, the last eight are read.
+// Loads eight elements of a tile from (line, k) on, along k or across the lines. A line is a row of A or a column of B.
+// Rows in memory are a multiple of 8 elements long. Past the edge, the last eight elements are read.
 Packed8 load8_near(bool of_a, bool along_k, uint line, uint k) {
     const uint lines = of_a ? args.m : args.n, ld = of_a ? args.lda : args.ldb;
     const uint q = min(k, k_end - (along_k ? 8 : 1));

@@ -51,7 +51,7 @@ uvec4 bf16_part(uvec4 x, uint part) {
     const uvec4 d = digits >> (16 - 8 * part) & 255u, normal = floatBitsToUint(vec4(d)) + (e - 134u << 23);
     const bvec4 subnormal = lessThanEqual(ivec4((floatBitsToUint(vec4(d)) >> 23) + e), ivec4(134));
     const uvec4 finite = mix(mix(normal, d << min(e + 15u, 31u), subnormal), uvec4(0), equal(d, uvec4(0)));
-    const uvec4 quiet = x | uvec4(notEqual(x & 0x7fffffu, uvec4(0))) << 22;  // keeps a NaN a NaN, whatever its digits
+    const uvec4 quiet = x | uvec4(notEqual(x & 0x7fffffu, uvec4(0))) << 22;  // a NaN stays a NaN
     return mix(part == 0 ? quiet : uvec4(0), finite | x & 0x80000000u, has_finite_bits(x));
 }
 

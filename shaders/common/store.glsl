@@ -21,8 +21,9 @@ void store_d(uint row, uint col, acc_t sum) {
     }
 }
 
-// The same for four columns from col on, D_STEP apart. If that is 1, col is a multiple of 4, and where D is wide, all
-// are inside it or none is. A family that defines D_STEP has it 1 where D, or bare sums, are written by fours.
+// The functions below do the same for four columns from col on, which are D_STEP apart. If D_STEP is 1, col is a
+// multiple of 4, and all four columns of a wide D are inside it or none is. A family that defines D_STEP makes it 1
+// where D or bare sums are written by fours.
 const bool IN_FOURS = (ALIGNED & WIDE_D) != 0;
 #ifndef D_STEP
 #define D_STEP 1
@@ -41,7 +42,7 @@ void store_partial4(uint row, uint col, acc4_t sum) {
     }
 }
 
-// Finishes four elements. Where D is wide, it is the caller who writes them.
+// Finishes four elements, and writes them unless D is wide: then the caller does.
 out4_t finish_d4(uint row, uint col, acc4_t sum) {
     const bool in_d = is_in_d(row, col);
     const uint r = in_d ? ROW_OF_D(row) : 0, first = in_d ? col : 0;

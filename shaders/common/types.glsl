@@ -101,7 +101,7 @@ uint bf16_bits(float x) {  // round to nearest, ties to even; a NaN stays one
 #define acc_t VKGEMM_PASTE(ACC, _value)
 #define acc4_t VKGEMM_PASTE(ACC, _value4)
 
-// What a module has to do with some types. The build defines TYPE_D_IS_F32 and the like (shaders/CMakeLists.txt).
+// Which parts a module needs for its types. The build defines macros such as TYPE_D_IS_F32 (shaders/CMakeLists.txt).
 #ifdef ACC_IS_F64
 #define SUMS_IN_F64  // its operands are of f64 alone
 #elif !defined(ACC_IS_I32)
@@ -113,7 +113,7 @@ uint bf16_bits(float x) {  // round to nearest, ties to even; a NaN stays one
 #define SCALED_D
 #endif
 
-// What the epilogue computes in. A scaled product sums whole numbers, and D is the type that FORMAT_D says.
+// The type that the epilogue computes in. A scaled product sums whole numbers, and FORMAT_D is the type of D.
 #ifdef SCALED_D
 #define out_t float
 #define out4_t vec4

@@ -113,9 +113,9 @@ bool registers_fit() {
     return subgroupAll(fit);
 }
 
-// Subgroups that share a part of D load together: they ask for halves of the same lines of memory, which costs more if
-// the halves are asked for at different times. All of them wait, because all have the same number of steps. This was
-// not timed with more than four subgroups, of which a multiprocessor holds fewer groups to fill the wait.
+// Subgroups that share a part of D load together: they read halves of the same lines of memory, which costs more if the
+// halves are read at different times. The barrier is safe because all subgroups have the same number of steps. It was
+// not timed with more than four subgroups: a multiprocessor holds fewer work groups of that size to fill the wait.
 void load_together() {
     if (SHARES == 1 && BM <= 32 && SETS <= 4) barrier();
 }

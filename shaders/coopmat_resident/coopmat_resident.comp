@@ -11,9 +11,9 @@
 //       |            |   |     |     |  the next turn, whose A is in flight meanwhile; BM rows in all
 //                           WN
 //
-// Fragments are finished in registers, as in matrix_out.glsl, and two elements of 16 bits share a word of shared
-// memory: those of columns that are WN/2 apart. So a subgroup needs one exchange a turn. The host sees to it that the
-// epilogue and D allow that, that A and B are wide, and that K is at most BK.
+// Fragments are finished in registers, as in matrix_out.glsl. Two elements of 16 bits, whose columns are WN/2 apart,
+// share a word of shared memory, so a subgroup needs one exchange a turn. The host takes this family only if the
+// epilogue and D allow that, A and B are wide, and K is at most BK.
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_MATRIX_UNITS
 #include "common/gemm.glsl"
@@ -28,7 +28,7 @@ const uint SHARES = WG / SG, SETS = 1, ABREAST = BN / WN, TURN = SHARES / ABREAS
 const uint DOWN_A = KA ? WM : BK, ACROSS_A = (KA ? BK : WM) / CHUNK_OF, ROW_A = ACROSS_A + 1;
 const uint DOWN_B = KB ? BN : BK, ACROSS_B = (KB ? BK : BN) / CHUNK_OF, ROW_B = ACROSS_B + 1;
 const uint STEP_A = SG / ACROSS_A, LOADS_A = DOWN_A / STEP_A, LOADS_B = DOWN_B * ACROSS_B / WG;
-// A subgroup's part of shared memory has its rows of A, and then those of D.
+// A subgroup's part of shared memory holds its rows of A, and after them its rows of D.
 const uint FOR_A = DOWN_A * ROW_A, ROW_D = WN / 8 + 1, PART = FOR_A > WM * ROW_D ? FOR_A : WM * ROW_D;
 const uint FOR_B = DOWN_B * ROW_B, BIAS = SHARES * PART > FOR_B ? SHARES * PART : FOR_B;
 shared uvec4 tile[BIAS + BN / 4];  // B before the first turn; at the end a row of the bias

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `cpu` from operands that `pack_panels` has laid out: an element of B is a lane of a vector, and an element of A is
-// the same for all lanes. Whatever the layout, both are read from one end to the other.
+// the same for all lanes. Both are read from one end to the other.
 //
 //        A, panels of 8 rows           B, panels of 8 columns       D, a work group
 //      k |--------|                  k |--------|                   +--------+
@@ -8,11 +8,11 @@
 //        |aaaaaaaa| k + 1              |bbbbbbbb| k + 1             |########| a register each
 //        |  ...   |                    |  ...   |                   +--------+
 //
-// The driver turns loads of uniform addresses into scalar loads. Eight neighbours that the number of the lane, a
-// constant there, tells apart become one load of a vector, where an address for each lane would be a gather. A factor
-// that is used once is read by the multiplication itself. So an invocation has one column, and a step of k takes a load
-// of B, and a multiplication and an addition for each row. Such a driver masks every variable of a loop in every
-// iteration, so BK steps are one block of code.
+// The driver turns loads of uniform addresses into scalar loads. If the shader loads eight neighbours so and selects
+// one by the number of the lane, which is a constant there, they become one load of a vector. An address for each lane
+// would be a gather. The multiplication reads a factor from memory itself if the factor is used once. So an invocation
+// has one column, and a step of k takes one load of B, and one multiplication and one addition for each row. Such a
+// driver masks every variable of a loop in every iteration, so BK steps are one block of code.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_basic : require
 #include "common/gemm.glsl"
@@ -51,6 +51,6 @@ void main() {
             k += BK;
         } while (k < k_end);
     }
-    // Not by the number of the lane: used behind the loop too, it would be a variable of the loop.
+    // Not the number of the lane: if it were used behind the loop too, it would be a variable of the loop.
     [[unroll]] for (uint i = 0; i < TM; ++i) store_d(row0 + i, col0 + gl_LocalInvocationIndex, sums[i]);
 }

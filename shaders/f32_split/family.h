@@ -28,7 +28,7 @@ constexpr Family from_split(std::string_view name, OperandSplit operand_split, V
         .cpu_weight = 12,
     };
 }
-// For `sums` kinds of sums, and `count` parts of the fragments of two slices.
+// Registers of an invocation with `sums` kinds of sums, and `count` parts of the fragments of two slices.
 template <uint32_t sums, uint32_t count>
 constexpr double registers_of_split(const Tile& t, const ElementBytes&) {
     return double(sums) * t.WM * t.WN / t.SG + double(count) * (t.WM + t.WN) * t.MK / t.SG + 28;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The same on Hopper's warp-group matrix units, in machine code (native/wgmma_split.cuh).
+// bf16x3 and f16x2 on Hopper's warp-group matrix units, in machine code (native/wgmma_split.cuh).
 #pragma once
 #include "native/family.h"
 
 namespace vkgemm::plan::family {
 
-// `products` of parts make one of f32, of which gpu_cost.mac counts two.
+// A product of f32 is `products` products of parts. gpu_cost.mac is the cost of two.
 constexpr Family wgmma_split(std::string_view name, OperandSplit operand_split, VkgemmAccuracy accuracy,
                              double products) {
     Family f = wgmma::plain;

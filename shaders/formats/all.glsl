@@ -5,8 +5,8 @@
 //   FORMAT_DECODE4      case: makes numbers of four of them (formats.glsl)
 //   FORMAT_SCALES       case: the two factors that these numbers lack, if not 1 (formats.glsl)
 // and, if few rows by blocks of it have a kernel of their own (chunk64.glsl):
-//   CHUNK64             a row of facts
-//   CHUNK64_WORD        statement: word q of 64 elements, if they do not lie one after the other
+//   CHUNK64             a row of sizes (chunk64.glsl)
+//   CHUNK64_WORD        statement: word q of 64 elements, if their words are not contiguous
 //   CHUNK64_DECODE4     case: four numbers of the 64
 //   CHUNK64_SCALES      case: their factors
 //   CHUNK64_CODES4      case: four codes as signed bytes, for packed dot products

@@ -4,14 +4,15 @@
 #define VKGEMM_CHUNK64_DECODE4_GLSL
 
 #define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset) IS(name) ? fours :
-const uint FOURS_OF_SCALE =  // that share their factors, or more
+const uint FOURS_OF_SCALE =  // at least so many fours share their factors
 #include "formats/all.glsl"
     8;
 #undef CHUNK64
 const bool BY_HALVES = IS_K;  // first all low halves of the codes' bytes, then all high ones; else word by word
 
-// Quad t: half h of the bytes of code word j. Where its elements are in the step's part of A, in vectors of
-// four, one of them unused behind the chunks of an invocation.
+// The four elements number t of a chunk are in the low or high halves (h) of the bytes of code word j. chunk64_place is
+// where the elements that they are multiplied by are in a row of A's step, in vectors of four. One vector is unused
+// behind the chunks of each invocation, so that they begin in different banks.
 uint word_of(uint t) { return IS(Q8_0) ? t : BY_HALVES ? t % 8 : t / 2; }
 uint half_of_bytes(uint t) { return BY_HALVES ? t / 8 : t % 2; }
 uint place_of_chunk64(uint p) { return p / DEPTH * (16 * DEPTH + 1) + p % DEPTH * 16; }

@@ -28,15 +28,19 @@ uint block_bytes(uint type) {
     return 4;
 }
 
-// What was loaded of eight neighbours. code: the words with its codes, or its elements, from the one that holds the
-// first byte on; high: likewise for further bits of the codes; scale: words with scales; past: bytes of the first word
-// before the block. place: which eight elements of the block they are.
+// Eight neighbours as they were loaded.
+//   code   the words with their codes or elements, beginning with the word that holds the first byte
+//   high   the words with further bits of the codes
+//   scale  the words with scales
+//   past   how many bytes of the first word are before the block
+//   place  which eight elements of the block they are
 struct Packed8 {
     uint code[5], high[3], scale[3];
     uint past, place;
 };
 
-// Whole numbers with a scale and a zero point for a group of them: a block that begins with both, each f16 or each f32.
+// The formats of whole numbers with a scale and a zero point for each group. A group is a block that begins with both,
+// as f16 or as f32.
 bool is_grouped(uint type) { return type >= VKGEMM_TYPE_U4_G32 && type <= VKGEMM_TYPE_I8_G128_F32; }
 uint code_bits(uint type) { return (type - VKGEMM_TYPE_U4_G32) % 6 < 3 ? 4 : 8; }
 uint scale_words(uint type) { return type < VKGEMM_TYPE_U4_G32_F32 ? 1 : 2; }
@@ -45,7 +49,7 @@ vec2 scale_and_zero(uint type, Packed8 x) {
 }
 
 vec4 decode4(uint type, Packed8 x, uint part) {
-    const bool second = part != 0;  // words are selected by it, because an array that it indexes may be in memory
+    const bool second = part != 0;  // selects words, because an array with a variable index may be kept in memory
     const uint low = mix(x.code[0], x.code[1], second), next = mix(x.code[1], x.code[2], second);
     switch (type) {
 #define FORMAT_DECODE4

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // q6_k: 256 elements in 210 bytes: the low four bits of the codes, then the high two, a scale of eight bits for each 16
 // elements, and a scale of f16. An element is scale * scale * (code - 32). Blocks begin between words, so the last word
-// of 64 elements tells where theirs does.
+// of 64 elements is the byte where their block begins.
 #if defined(CHUNK64)
 CHUNK64(Q6_K, 256, 210, 22, 4, 1, 0, 0)
 #elif defined(FORMAT_LOAD8)

@@ -4,8 +4,8 @@
 #ifndef VKGEMM_SMALL_FLOATS_GLSL
 #define VKGEMM_SMALL_FLOATS_GLSL
 
-// Four elements of e4m3: f32 with the same fraction. Below the normal numbers the exponent is that of 2^-6, which is
-// then taken off; so no number is subnormal on the way.
+// Four elements of e4m3 as f32 with the same fraction. A subnormal e4m3 first gets the exponent of 2^-6, and then 2^-6
+// is subtracted, so that no intermediate result is a subnormal f32.
 vec4 e4m3_bytes(uint word) {
     const uvec4 bytes = uvec4(word, word >> 8, word >> 16, word >> 24), size = bytes & 127u;
     const bvec4 small = lessThan(size, uvec4(8));
@@ -19,7 +19,7 @@ vec4 e5m2_bytes(uint word) {  // the upper byte of f16
                 unpackHalf2x16(word >> 8 & 0xff00u | word & 0xff000000u));
 }
 
-// e2m1 in the low halves of four bytes, times 2^-14: the bits of such an f16.
+// e2m1 in the low halves of four bytes, times 2^-14: an f16 with the same bits has this value.
 vec4 e2m1(uint word) {
     const uint other = word >> 8;
     const vec2 even = unpackHalf2x16((word & 0x00080008u) << 12 | (word & 0x00070007u) << 9);

@@ -15,7 +15,7 @@ inline constexpr Family mixed = {
         [](const Tile& t, TileRules& r) {
             const auto [out, vectors] = gemv_rules::shape(t);
             r.check(vectors <= 16, "the short side is at most 16", "min(BM,BN)", vectors, "limit", 16);
-            r.multiple("a team takes whole blocks", "TEAM", t.TEAM, "pieces", 4);
+            r.multiple("a team takes whole blocks", "TEAM", t.TEAM, "segments", 4);
             r.multiple("teams must fill the work group exactly", "WG", t.WG, "TEAM", t.TEAM);
             r.multiple("a slice of K is whole blocks", "BK", t.BK, "elements", 256);
             if (r.count) return;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Few rows or few columns, of any types: the large operand, k-contiguous, may have a block format. It grows from
-// `gemv`: D is BM x BN per work group, the smaller of the two all of that side. A team of TEAM invocations runs along
-// k, each with a piece of 32 elements of every row that it works on.
+// Few rows or few columns, of any types. The large operand is k-contiguous and may have a block format. It grows from
+// `gemv`: a work group computes BM x BN of D, of which the smaller one is all of that side of D. A team of TEAM
+// invocations runs along k. Each invocation takes a segment of 32 elements of every row that it works on.
 //
 //     the large operand, k ->                               the small one, once a step, as f32
 //           +-----------+-----------+-----+-----------+     +-----------------------------+
-//     out-  | piece 0   | piece 1   | ... | TEAM - 1  |     | TEAM * 32 elements          |  shared memory
+//     out-  | segment 0 | segment 1 | ... | TEAM - 1  |     | TEAM * 32 elements          |  shared memory
 //     puts  +-----------+-----------+-----+-----------+     +-----------------------------+
 //     R     |           |           |     |           |       V of these
 //
-// A piece is what 16 bytes of 4-bit codes hold: two runs of 16 elements, which are side by side in blocks of 32 and
-// farther apart in those of 256. So nothing is loaded twice. While a step is decoded and multiplied, the pieces of the
-// next one and its part of the small operand are on their way. Both operands are k-contiguous, and K is a multiple of
-// 32.
+// A segment is what 16 bytes of 4-bit codes hold: two runs of 16 elements, which are side by side in blocks of 32
+// elements and farther apart in blocks of 256. So nothing is loaded twice. While a step is decoded and multiplied, both
+// operands of the next step are on their way. Both operands are k-contiguous, and K is a multiple of 32.
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_SELECTS
 #include "common/gemm.glsl"
@@ -26,29 +25,30 @@ shared vec4 small[V * ROW_X];
 shared float parts[WG * R * V];
 const uint COPIES = (V * STEP / 8 + WG - 1) / WG;  // of eight elements of the small operand, by an invocation
 
-Packed8 piece[R * 4], next[R * 4], copied[COPIES];
+Packed8 segment[R * 4], next[R * 4], copied[COPIES];
 float sums[R * V], sums_of_8[R * V];
 
-// Where eight elements (c: 0 to 3) of a piece are, in elements from the first piece's beginning.
+// Where eight elements (c: 0 to 3) of segment p begin, in elements from the beginning of segment 0.
 uint place_of(uint p, uint c) {
     const uint type = type_of(TALL);
     const uint run = type == VKGEMM_TYPE_Q6_K ? 64 : type == VKGEMM_TYPE_Q4_K || type == VKGEMM_TYPE_Q5_K ? 32 : 16;
     return p / (run / 16) * (2 * run) + p % (run / 16) * 16 + 8 * (c & 1) + run * (c >> 1);
 }
 
-// Past the last row the last one is read, for sums that are not stored, and past the last piece the last piece.
+// Loads segment p of the invocation's rows from o0 on. Rows past the last one read the last row: their sums are not
+// stored. The caller replaces segments past the end by the last one.
 void load_chunks(uint o0, uint p) {
-    const uint elements = block_elements(type_of(TALL)), pieces = max(elements / 32, 1);
+    const uint elements = block_elements(type_of(TALL)), segments = max(elements / 32, 1);
     const uint first = batch * (TALL ? args.batch_a : args.batch_b), ld = TALL ? args.lda : args.ldb;
     [[unroll]] for (uint r = 0; r < R; ++r) {
         const uint near = nearest(o0 + r, TALL ? args.m : args.n), row = first + (TALL ? ROW_OF_A(near) : near) * ld;
-        const uint block = row / elements + (elements == 1 ? 32 * p : p / pieces);
+        const uint block = row / elements + (elements == 1 ? 32 * p : p / segments);
         [[unroll]] for (uint c = 0; c < 4; ++c)
-            next[r * 4 + c] = load8_of_block(TALL, block + (elements == 1 ? 8 * c : 0), place_of(p % pieces, c) / 8);
+            next[r * 4 + c] = load8_of_block(TALL, block + (elements == 1 ? 8 * c : 0), place_of(p % segments, c) / 8);
     }
 }
 
-// The small operand's elements of the step that begins at k0; later, where they are stored, they are 0 past the end.
+// Loads the small operand's elements of the step that begins at k0. store_small replaces those past the end by 0.
 void load_small(uint v0, uint k0) {
     [[unroll]] for (uint i = 0; i < COPIES; ++i) {
         const uint e = i * WG + gl_LocalInvocationIndex, v = v0 + min(e / (STEP / 8), V - 1);
@@ -66,7 +66,7 @@ void store_small(uint k0) {
     }
 }
 
-// Adds the products of the pieces with what store_small stored. Those of a piece past the end do not count.
+// Adds the products of the segments with what store_small stored. Products past the end are 0.
 void multiply(uint lane, bool counts) {
     const uint type = type_of(TALL);
     [[unroll]] for (uint c = 0; c < 4; ++c) {
@@ -74,7 +74,7 @@ void multiply(uint lane, bool counts) {
         [[unroll]] for (uint part = 0; part < 2; ++part) {
             const uint q = (place_of(lane, c) + 4 * part) / 4;
             vec4 four[R];
-            [[unroll]] for (uint r = 0; r < R; ++r) four[r] = decode4(type, piece[r * 4 + c], part);
+            [[unroll]] for (uint r = 0; r < R; ++r) four[r] = decode4(type, segment[r * 4 + c], part);
             [[unroll]] for (uint v = 0; v < V; ++v) {
                 const vec4 x = small[v * ROW_X + q + q / 8];
                 [[unroll]] for (uint r = 0; r < R; ++r)
@@ -83,7 +83,7 @@ void multiply(uint lane, bool counts) {
             }
         }
         [[unroll]] for (uint r = 0; r < R; ++r) {
-            const vec2 factors = scales_of(type, piece[r * 4 + c]);
+            const vec2 factors = scales_of(type, segment[r * 4 + c]);
             [[unroll]] for (uint v = 0; v < V; ++v)
                 sums[r * V + v] += mix(0, sums_of_8[r * V + v] * factors.x * factors.y, counts);
         }
@@ -102,7 +102,7 @@ void main() {
         load_small(v0, k_begin);
         for (uint k0 = k_begin; k0 < k_end; k0 += STEP) {
             store_small(k0);
-            [[unroll]] for (uint i = 0; i < R * 4; ++i) piece[i] = next[i];
+            [[unroll]] for (uint i = 0; i < R * 4; ++i) segment[i] = next[i];
             barrier();  // the step of the small operand is complete
             load_chunks(o0 + team * R, min((k0 + STEP) / 32 + lane, last));
             load_small(v0, k0 + STEP);

@@ -5,7 +5,7 @@
 
 namespace vkgemm::plan::family {
 
-/// Whether shaders/formats has the codes of a format as signed bytes: not those that look values up in a table.
+/// Whether shaders/formats has the codes of a format as signed bytes. Formats with a table of values have none.
 constexpr bool has_dots(Type format) { return format >= VKGEMM_TYPE_Q8_0 && format <= VKGEMM_TYPE_Q6_K; }
 
 constexpr bool is_rounded(Type a) { return a == f32 || a == f16 || a == bf16; }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Few rows by a B of a block format: D is BM x BN per work group, with BM all of its rows. It grows from `gemv_mixed`.
-// An invocation takes chunks of 64 elements, which are whole words in most formats. Blocks are no whole vectors, and
-// neighbours that read a chunk each touch many lines of the cache. With STAGES 2 they copy neighbouring words to shared
-// memory first: that pays for one row alone, because the shared memory is wanted for A otherwise. With DEPTH 4 an
-// invocation has four chunks side by side, which are whole vectors, in memory as in shared memory.
+// An invocation takes chunks of 64 elements, which are whole words in most formats. Blocks are not whole vectors, and
+// neighbours that read a chunk each touch many lines of the cache. With STAGES 2 they first copy neighbouring words to
+// shared memory. This pays for one row only, because A needs the shared memory of more. With DEPTH 4 an invocation has
+// four chunks side by side, which are whole vectors in memory and in shared memory.
 //
 //             B, k ->                                       A, as f32
 //           +-----------+-----------+-----+-----------+     +-----------------------------+
@@ -11,9 +11,9 @@
 //     umns  +-----------+-----------+-----+-----------+     +-----------------------------+
 //     BN    |           |           |     |           |       BM of these
 //
-// Eight invocations of a team are neighbours, and the next eight belong to the next team, with the same chunks of other
-// columns; with both STAGES 2 and DEPTH 4, one each of four teams: so a subgroup reads the same few vectors of A. While
-// a step is multiplied, the next one is on its way. K is a multiple of 64.
+// Eight neighbouring invocations belong to one team. The next eight belong to the next team, and have the same chunks
+// of other columns. With both STAGES 2 and DEPTH 4, four neighbours belong to four teams. So a subgroup reads few
+// vectors of A. While a step is multiplied, the next one is on its way. K is a multiple of 64.
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_SELECTS
 #include "common/gemm.glsl"
@@ -22,7 +22,7 @@
 #include "gemv_blocks/staged_a.glsl"
 
 const uint ROW_A = GEMV_BLOCKS_ROW(TEAM * DEPTH), ALL_A = BM * ROW_A;
-shared vec4 a_step[ALL_A > PARTS ? ALL_A : PARTS];  // at the end everybody's sums
+shared vec4 a_step[ALL_A > PARTS ? ALL_A : PARTS];  // at the end the sums of all invocations
 
 void store_a_step() {
     [[unroll]] for (uint i = 0; i < COPIES; ++i) {

@@ -3,7 +3,7 @@
 // through shared memory in whole lines, as in `gemv_blocks`. Then the invocations of a subgroup have the same chunk of
 // K in neighbouring columns. They decode a part of it at a time to f16, and exchange it in a small part of shared
 // memory that is the subgroup's own, from where the matrix units take it. Each subgroup sums its own chunks of every
-// step, and the sums of those that share columns are added when D is written.
+// step. If subgroups share columns, their sums are added when D is written.
 //
 //           B, k ->
 //         +-----------+-----------+-----+-----------+
@@ -23,10 +23,10 @@
 #include "formats/chunk64_dot4.glsl"
 #include "gemv_blocks/staged_a.glsl"
 
-const uint NJ = SG / MN;  // matrices side by side that a subgroup has: 1 or 2, and no array, for drivers' sake
+const uint NJ = SG / MN;  // matrices of a subgroup side by side: 1 or 2. Some drivers keep arrays of them in memory
 SUMS first, second;
 
-// Elements of both operands are in the order 0, 2, 1, 3 in each four, in which bytes of codes become pairs of f16.
+// Every four elements of both operands are in the order 0, 2, 1, 3, in which bytes of codes become pairs of f16.
 void store_a_step(uint k0) {
     [[unroll]] for (uint i = 0; i < COPIES; ++i) {
         const uint e = i * WG + gl_LocalInvocationIndex, v = e / (STEP / 8), q = e % (STEP / 8);
@@ -37,8 +37,8 @@ void store_a_step(uint k0) {
     }
 }
 
-// Piece number `part` of a column's step, whose words begin in the same place of a vector in all columns, unless some
-// begin within a word: `phase` bytes after one.
+// Takes chunk `part` of a column's step from shared memory. If blocks are whole words, the chunk begins in the same
+// place of a vector in all columns. Otherwise the step begins `phase` bytes after a word.
 const uint WINDOWS = IS(Q4_K) ? 0 : IS(Q5_K) ? 0 : IS(Q6_K) ? 0 : 1, VECTORS = (WORDS_OF_64 + 6) / 4;
 void take_chunk(uint column, uint phase, uint part, bool is_inside) {
     const uint begin = phase + part * CHUNK64_BYTES, first = begin / 4;
@@ -55,7 +55,7 @@ void take_chunk(uint column, uint phase, uint part, bool is_inside) {
         [[unroll]] for (uint i = 0; i < WORDS_OF_64; ++i) chunk[i] = two ? words[i + 2] : words[i];
         if (IS(MXFP4)) chunk[WORDS_OF_64 - 1] = begin;
     }
-    const uint codes = ODD_WORDS == 0 ? WORDS_OF_64 : WORDS_OF_64 - 1;  // the last word tells where the chunk begins
+    const uint codes = ODD_WORDS == 0 ? WORDS_OF_64 : WORDS_OF_64 - 1;  // the last word is where the chunk begins
     [[unroll]] for (uint q = 0; q < codes; ++q) chunk[q] = is_inside ? chunk[q] : 0;  // as f16 these are 0
 }
 
@@ -79,13 +79,13 @@ uvec2 four_of_chunk(uint part, uint q) {
     return uvec2(packHalf2x16(x.xz), packHalf2x16(x.yw));
 }
 
-// Where part i of the subgroup's chunks is in a row of A, in vectors of eight. q6_k has halves of two chunks by turns.
+// Where part i of the subgroup's chunks is in a row of A, in vectors of eight. In q6_k, halves of two chunks alternate.
 uint place_of_a(uint part, uint i) {
     if (IS(Q6_K)) return 8 * ((part & ~1u) + i * PART / 32) + 4 * (part & 1) + i * PART % 32 / 8;
     return 8 * part + i * PART / 8;
 }
 
-// Multiplies the chunk number `part` of the step, which all invocations of the subgroup have of their columns.
+// Multiplies chunk `part` of the step, of which every invocation of the subgroup holds its own column.
 void multiply(uint part) {
     const uint mine = B_BASE + gl_SubgroupID * SG * ROW_B;
     [[unroll]] for (uint i = 0; i < 64 / PART; ++i) {

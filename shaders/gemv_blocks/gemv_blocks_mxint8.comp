@@ -19,22 +19,23 @@
 #include "gemv_blocks/gemv_chunk64.glsl"
 #include "formats/chunk64_dot4.glsl"
 
-// Vectors of four words in shared memory: a chunk of A is two blocks, each with two of codes, and one with both scales
-// and both sums. The chunks of an invocation take an odd number of vectors, for the banks.
+// A in shared memory is vectors of four words. A chunk is two blocks: two vectors of codes for each block, and one
+// vector with both scales and both sums. The chunks of an invocation take an odd number of vectors, so that those of
+// neighbours begin in different banks.
 const uint LANE_A = GEMV_MXINT8_LANE(DEPTH), ROW_A = TEAM * LANE_A, ALL_A = BM * ROW_A;
 const uint COPIES = (BM * STEP / 32 + WG - 1) / WG;  // blocks of A that an invocation copies
 
-shared uvec4 a_step[ALL_A > PARTS ? ALL_A : PARTS];  // at the end everybody's sums
+shared uvec4 a_step[ALL_A > PARTS ? ALL_A : PARTS];  // at the end the sums of all invocations
 const bool SHORT = ALIGNED / CHUNKS_A % 2 != 0 && FORMAT_A != VKGEMM_TYPE_F32;  // copied as it is, two to a word
 const uint PER_BLOCK = SHORT ? 4 : 8;
 uvec4 copied[PER_BLOCK * COPIES];
 
-// A as it is, if it goes through shared memory twice: vectors of a step, one more behind each block for the banks.
+// A unrounded, if it goes through shared memory twice: the vectors of a step, and an unused one behind each block.
 const uint STEP_VECTORS = STEP / 32 * PER_BLOCK, VECTORS = BM * STEP_VECTORS;
 const uint VECTOR_COPIES = (VECTORS + WG - 1) / WG;  // that an invocation copies
 shared uvec4 a_vectors[TWICE_A ? GEMV_MIXED_ROW(BM * STEP / 32) : 1];
 
-// Where a chunk begins, the p-th of its invocation.
+// Where the p-th chunk of an invocation begins.
 uint place_of(uint place, uint p) { return place / DEPTH * LANE_A + p * 5; }
 
 float element_of_a(uint i) {
@@ -134,7 +135,8 @@ void multiply(uint p, uint place) {
             [[unroll]] for (uint j = 0; j < 8; ++j)
                 codes[2 * r + j / 4][j % 4] = chunk64_codes4(r * DEPTH + p, in_block, h, j);
         }
-        // Which half of A's chunk these elements are multiplied by, and where it is: q6_k has halves of two by turns.
+        // Which half of A's chunk these elements are multiplied by, and where it is. In q6_k, halves of two chunks
+        // alternate.
         const uint half_a = IS(Q6_K) ? in_block & 1 : h;
         const uint first_a = place_of(place, p) + (IS(Q6_K) && DEPTH == 1 ? LANE_A : 5) * (h - half_a);
         [[unroll]] for (uint v = 0; v < BM; ++v) {

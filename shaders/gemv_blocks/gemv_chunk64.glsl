@@ -7,35 +7,36 @@
 #include "gemv_blocks/staged_b.glsl"
 
 const uint TEAMS = WG / TEAM;
-// Neighbours are SIDE invocations of a team, then as many of the next team; or, if B's spans are staged, MATES teams'
-// with the same chunks of other columns: they read one address of A, and eight of them 16 bytes of B in all banks.
+// SIDE neighbouring invocations belong to one team, and the next SIDE to the next team. If B's spans are staged, MATES
+// neighbours belong to as many teams, and have the same chunks of different columns: they read one address of A, and
+// eight invocations read 16 bytes of B each from all banks.
 const uint SIDE = 8, MATES = STAGES > 1 ? DEPTH == 1 ? 1 : TEAMS % 4 == 0 ? 4 : 1 : 1;
-const uint PARTS = (WG * R * BM + 3) / 4;  // vectors of four for everybody's sums
+const uint PARTS = (WG * R * BM + 3) / 4;  // vectors of four, for the sums of all invocations
 
 float sums[R * BM];
 
-// Whether A goes through shared memory twice: as it is, and then rounded.
+// Does A go through shared memory twice: first unrounded, then rounded?
 #ifdef VKGEMM_PACKED_DOTS
 const bool TWICE_A = STAGES / 2 * (DEPTH / 2) * (ALIGNED / CHUNKS_A % 2) != 0;
 #else
 const bool TWICE_A = false;
 #endif
 
-// The hooks. The rows of A of the step that begins at k0, past the end the last elements: on their way, then in shared
-// memory, and, if twice, in their place there.
+// The hooks. load_a_step loads the rows of A of the step that begins at k0, and the last elements again past the end.
+// store_a_step stores them in shared memory. With TWICE_A, finish_a_step rounds them from there to their place.
 void load_a_step(uint row0, uint k0);
 void store_a_step();
 void finish_a_step();
-// Adds the products of chunk p of each column, the step's `place`-th, with what store_a_step stored.
+// Adds the products of the invocation's chunk p of each column, which is chunk `place` of the step, with the stored A.
 void multiply(uint p, uint place);
-// Sum `at` of all invocations, in the same shared memory, after the last step.
+// Writes sum number `at` of all invocations to the same shared memory, after the last step.
 void put_part(uint at, float sum);
 float part_at(uint at);
 
 // Column r of an invocation, of the tile.
 uint column_of(uint team, uint r) { return team + r * TEAMS; }
 
-// The chunks of the step that begins at k0, straight from memory; past the end the last ones.
+// Loads the chunks of the step that begins at k0 straight from memory, and the last chunks again past the end.
 void load_chunks(uint col0, uint team, uint lane, uint k0) {
     [[unroll]] for (uint r = 0; r < R; ++r) {
         const uint column = begin_of(col0 + column_of(team, r), 0), first = k0 / 64 + lane * DEPTH;

@@ -9,8 +9,8 @@ const uint COPY = WG / BN, UNITS = (COLUMN_WORDS + UNIT - 1) / UNIT;
 const uint B_COPIES = (UNITS + COPY - 1) / COPY;
 uvec4 copied_units[STAGED ? B_COPIES : 1];
 
-// The byte at which the step that begins at k0 begins in this column, as word_of_b counts them. All steps of a column
-// begin as many bytes past a word. Past the last column the last one is read, for sums that are not stored.
+// The byte where the step from k0 on begins in this column, as word_of_b counts bytes. All steps of a column begin the
+// same number of bytes past a word. Columns past the last one read the last column: their sums are not stored.
 uint begin_of(uint col, uint k0) {
     return (args.b.x & 3) + (batch * args.batch_b + nearest(col, args.n) * args.ldb) / BLOCK * BLOCK_BYTES +
            k0 / CHUNK64_BLOCK * CHUNK64_BYTES;
@@ -19,8 +19,8 @@ uint begin_of(uint col, uint k0) {
 // Which unit of a column's step an invocation copies as its i-th.
 uint unit_of(uint copier, uint i) { return i + 1 < B_COPIES ? copier + i * COPY : min(copier + i * COPY, UNITS - 1); }
 
-// The units of the step that begins at k0, of the column that begins at this byte. The last step may reach past k_end:
-// there the last unit is read again.
+// Loads the units of the step that begins at k0, of the column that begins at this byte. The last step may reach past
+// k_end: there the last unit is read again.
 void load_staged(uint column, uint k0) {
     const uint copier = gl_LocalInvocationIndex % COPY, from = min(k0, k_end - 64);
     const uint begin = (column + from / CHUNK64_BLOCK * CHUNK64_BYTES) & ~3u;

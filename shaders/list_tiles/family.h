@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The pass before a grouped product: the shader list_tiles, whose BM and BN are those of the product.
+// The pass before a grouped product: the shader list_tiles. Its BM and BN equal the product's.
 #pragma once
 #include "plan/kernels/family.h"
 

@@ -4,8 +4,8 @@
 //
 //     table: m n k ... | m n k ... | m n k ...        list: work groups | 0 m n k ... | 6 m n k ... | 6 m n k ...
 //
-// The table may hold anything. Sizes above the largest count as those. A group becomes empty if a matrix of it is not
-// inside its operand, or if its place or leading dimension breaks what the pipeline was made for.
+// The table is not trusted. A size above the largest one is replaced by it. A group becomes empty if one of its
+// matrices is not inside its operand, or has a place or a leading dimension that the pipeline was not made for.
 #extension GL_GOOGLE_include_directive : require
 #include "common/extensions.glsl"
 #include "abi.h"
@@ -40,7 +40,8 @@ struct Place {
     bool is_wide;               // its rows are read or written 16 bytes at a time
 };
 
-// Its address; false: it does not lie in the operand, or not as the pipeline needs it.
+// Computes the address of a group's operand. Returns false if it is not inside the operand or has a place or a leading
+// dimension that the pipeline was not made for.
 bool place(Place x, out uvec2 address) {
     const uint block = block_elements(x.type), bytes = block_bytes(x.type), shift = findMSB(block);
     address = x.begin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The same in machine code (native/pack_parts.cuh): whole parts of A and B, one behind the other.
+// pack_fragments in machine code (native/pack_parts.cuh): writes each part of A or B as a whole matrix.
 #pragma once
 #include "native/native_args.h"
 #include "native/parts.h"

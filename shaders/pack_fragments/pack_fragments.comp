@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The first pass of `coopmat_packed`, bf16x3 and f16x2: copies A or B to the workspace in the order in which the
 // registers of a subgroup hold matrices, so that the product reads each of its fragments as one run of memory, straight
-// into registers. Whatever the layout, the alignment and the size of the operand, the result is aligned, whole and
-// filled up with zeros. It grows from `pack`.
+// into registers. The result is aligned, and filled up with zeros to whole matrices, for any layout, alignment and size
+// of the operand. It grows from `pack`.
 //
 //     the operand, as rows along k         shared memory             the workspace
 //     +------+------+------+               +----+----+ MM            +--------------+---+-----+--------+

@@ -6,7 +6,7 @@
 shared uint greatest[BM];  // of each row, the bits of its largest magnitude that is finite
 int exponents(uint row) { return min(141 - int(greatest[row] >> 23), 126); }  // of the row's factor
 
-// Four f32 from `row` on (along k, all of that row) times their factors.
+// Multiplies four f32 by the factors of their rows: of `row` if K_CONTIGUOUS, otherwise of four rows from it on.
 uvec4 scaled(uvec4 x, uint row) {
     const uvec4 rows = K_CONTIGUOUS ? uvec4(row) : row + uvec4(0, 1, 2, 3);
     const ivec4 up = ivec4(exponents(rows.x), exponents(rows.y), exponents(rows.z), exponents(rows.w));

@@ -12,7 +12,7 @@
 //
 // A vector is one 128-bit read of shared memory, and neighbours read neighbouring vectors. Both tiles are stored k by
 // k. The next tile is in flight from memory to registers while this one is computed, and the vectors of the next k are
-// read while those of this one are multiplied.
+// read while this k is multiplied.
 #extension GL_GOOGLE_include_directive : require
 #define D_STEP (PARTIAL != 0 || IN_FOURS ? 1 : BM / TM > BK ? 1 : WN / 4)  // see main
 #include "common/gemm.glsl"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How simt copies the tiles of A and B: from memory to registers, and from there to shared memory, k by k. A wide
-// operand is loaded by fours. Of another, every invocation loads single elements, and neighbours load neighbours.
+// operand is loaded by fours. Otherwise every invocation loads single elements, and neighbours load neighbours.
 #ifndef VKGEMM_SIMT_COPY_GLSL
 #define VKGEMM_SIMT_COPY_GLSL
 
@@ -25,9 +25,9 @@ shared acc4_t tile_a[SIMT_A(BM, BN, BK) / 4];
 shared acc4_t tile_b[SIMT_B(BM, BN, BK) / 4];
 acc4_t next_a[BM * BK / 4 / WG], next_b[BN * BK / 4 / WG];
 
-// What an invocation copies of one operand: load l is of row down + l / PARTS * DOWN of the tile as stored in memory,
-// and of its elements from (lane + l % PARTS * LANES) * UNIT on. starts: where in memory rows of a k-contiguous operand
-// begin, or columns of another. Rows and columns beyond the operand are its last one: what they add to is not in D.
+// What an invocation copies of one operand. Load l is of row down + l / PARTS * DOWN of the tile as stored in memory,
+// and of the elements of that row from (lane + l % PARTS * LANES) * UNIT on. starts_x has the index where each line (a
+// row of A or a column of B) begins. A line beyond the operand is replaced by its last one: the sums are not in D.
 uint down_a, lane_a, down_b, lane_b;
 uint starts_a[KA ? LOADS_A : PARTS_A], starts_b[KB ? LOADS_B : PARTS_B];
 
@@ -74,8 +74,8 @@ void start(uint row0, uint col0) {
     START(B, b, col0, args.n, COL_OF_B)
 }
 
-// Loads the next tile, of `depth` k, to registers. The first one may have less than BK, and what is beyond becomes 0.
-// All others are whole, so that nothing is tested in the loop.
+// Loads the next tile, of `depth` steps of k, to registers. The first tile may have fewer than BK; the rest of it
+// becomes 0. All other tiles are whole, so that the loop tests nothing.
 #define FETCH(X, x)                                                                                       \
     [[unroll]] for (uint l = 0; l < LOADS_##X; ++l) {                                                     \
         const uint q = K##X ? along_##x(l) : down_of_##x(l), k = first ? min(q, k_end - k_begin - 1) : q; \
