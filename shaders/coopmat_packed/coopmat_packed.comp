@@ -31,38 +31,33 @@ shared uvec4 tile[COOPMAT_D(SETS * SHARES, WN, MM)];
 SUMS sums[NI * NJ];
 A_MATRIX a[NI];  // fragments of the slice at hand
 B_MATRIX b[NJ];
-uvec4 even_a[NI], even_b[NJ], odd_a[NI], odd_b[NJ];  // as they come from memory
 
 uint row0, col0, sub_row, sub_col, set;
 #include "common/matrix_out.glsl"
 #include "common/fragments_fill.glsl"
 
-// Loads this invocation's part of the fragments, beginning at these chunks, for fill_a and fill_b. If those read whole
-// fragments instead, the compiler removes these loads.
-void fetch_even(uint at_a, uint at_b) {
-    [[unroll]] for (uint i = 0; i < NI; ++i) even_a[i] = CHUNK(a, at_a + i * SG);
-    [[unroll]] for (uint j = 0; j < NJ; ++j) even_b[j] = CHUNK(b, at_b + j * SG);
-}
-void fetch_odd(uint at_a, uint at_b) {
-    [[unroll]] for (uint i = 0; i < NI; ++i) odd_a[i] = CHUNK(a, at_a + i * SG);
-    [[unroll]] for (uint j = 0; j < NJ; ++j) odd_b[j] = CHUNK(b, at_b + j * SG);
-}
-
 void multiply() {
     [[unroll]] for (uint i = 0; i < NI; ++i)
         [[unroll]] for (uint j = 0; j < NJ; ++j) sums[i * NJ + j] = coopMatMulAdd(a[i], b[j], sums[i * NJ + j]);
 }
-// The slice's fragments begin at these places of the arrays CHUNKS.
-void multiply_even(uint begin_a, uint begin_b) {
-    [[unroll]] for (uint i = 0; i < NI; ++i) fill_a(i, even_a[i], begin_a + i * SG);
-    [[unroll]] for (uint j = 0; j < NJ; ++j) fill_b(j, even_b[j], begin_b + j * SG);
-    multiply();
-}
-void multiply_odd(uint begin_a, uint begin_b) {
-    [[unroll]] for (uint i = 0; i < NI; ++i) fill_a(i, odd_a[i], begin_a + i * SG);
-    [[unroll]] for (uint j = 0; j < NJ; ++j) fill_b(j, odd_b[j], begin_b + j * SG);
-    multiply();
-}
+
+// What is loaded of a slice. There are two of them: while one slice is multiplied, the other one is on its way. fetch_x
+// loads this invocation's part of the fragments, which begins at these chunks. multiply_x makes fragments of it by
+// fill_a and fill_b; begin_a and begin_b are the places of the slice in the arrays CHUNKS. If these functions read
+// whole fragments instead, the compiler removes the loads.
+#define SLICE(x)                                                                        \
+    uvec4 x##_a[NI], x##_b[NJ];                                                         \
+    void fetch_##x(uint at_a, uint at_b) {                                              \
+        [[unroll]] for (uint i = 0; i < NI; ++i) x##_a[i] = CHUNK(a, at_a + i * SG);    \
+        [[unroll]] for (uint j = 0; j < NJ; ++j) x##_b[j] = CHUNK(b, at_b + j * SG);    \
+    }                                                                                   \
+    void multiply_##x(uint begin_a, uint begin_b) {                                     \
+        [[unroll]] for (uint i = 0; i < NI; ++i) fill_a(i, x##_a[i], begin_a + i * SG); \
+        [[unroll]] for (uint j = 0; j < NJ; ++j) fill_b(j, x##_b[j], begin_b + j * SG); \
+        multiply();                                                                     \
+    }
+SLICE(even)
+SLICE(odd)
 
 void sum_up() {
     const uint slices = args.lda / MK, first = k_begin / MK, end = k_end == args.k ? slices : k_end / MK;

@@ -20,7 +20,6 @@ shared uvec4 tile[COOPMAT_D(SHARES, WN, MM)];
 SUMS sums[NI * NJ], now[NI * NJ];  // the total; the sums of this step
 A_MATRIX a[PARTS * NI];            // of the slice at hand, part by part
 B_MATRIX b[PARTS * NJ];
-uvec4 even_a[PARTS * NI], even_b[PARTS * NJ], odd_a[PARTS * NI], odd_b[PARTS * NJ];  // as they come from memory
 
 uint row0, col0, sub_row, sub_col, set;
 uint from_a, from_b;  // where this subgroup's fragments of the first slice begin in the workspace, in chunks
@@ -31,38 +30,27 @@ uint from_a, from_b;  // where this subgroup's fragments of the first slice begi
 // Where the i-th fragment of a part of a slice is, in chunks.
 uint place_of(uint slice, uint part, uint across, uint i) { return (slice * PARTS + part) * across + i * SG; }
 
-// Loads all parts of a slice, for fill_a and fill_b. If those read whole fragments instead, the compiler removes these
-// loads.
-void fetch_even(uint slice) {
-    EACH(p, PARTS) {
-        EACH(i, NI) even_a[p * NI + i] = CHUNK(a, from_a + gl_SubgroupInvocationID + place_of(slice, p, ACROSS_A, i));
-        EACH(j, NJ) even_b[p * NJ + j] = CHUNK(b, from_b + gl_SubgroupInvocationID + place_of(slice, p, ACROSS_B, j));
+// What is loaded of a slice. There are two of them: while one slice is multiplied, the other one is on its way. fetch_x
+// loads all parts, and take_x makes fragments of them by fill_a and fill_b. If these read whole fragments instead, the
+// compiler removes the loads.
+#define SLICE(x)                                                                                       \
+    uvec4 x##_a[PARTS * NI], x##_b[PARTS * NJ];                                                        \
+    void fetch_##x(uint slice) {                                                                       \
+        const uint at_a = from_a + gl_SubgroupInvocationID, at_b = from_b + gl_SubgroupInvocationID;   \
+        EACH(p, PARTS) {                                                                               \
+            EACH(i, NI) x##_a[p * NI + i] = CHUNK(a, at_a + place_of(slice, p, ACROSS_A, i));          \
+            EACH(j, NJ) x##_b[p * NJ + j] = CHUNK(b, at_b + place_of(slice, p, ACROSS_B, j));          \
+        }                                                                                              \
+    }                                                                                                  \
+    void take_##x(uint slice) {                                                                        \
+        const uint at_a = FIRST_CHUNK(a) + from_a, at_b = FIRST_CHUNK(b) + from_b;                     \
+        EACH(p, PARTS) {                                                                               \
+            EACH(i, NI) fill_a(p * NI + i, x##_a[p * NI + i], at_a + place_of(slice, p, ACROSS_A, i)); \
+            EACH(j, NJ) fill_b(p * NJ + j, x##_b[p * NJ + j], at_b + place_of(slice, p, ACROSS_B, j)); \
+        }                                                                                              \
     }
-}
-void fetch_odd(uint slice) {
-    EACH(p, PARTS) {
-        EACH(i, NI) odd_a[p * NI + i] = CHUNK(a, from_a + gl_SubgroupInvocationID + place_of(slice, p, ACROSS_A, i));
-        EACH(j, NJ) odd_b[p * NJ + j] = CHUNK(b, from_b + gl_SubgroupInvocationID + place_of(slice, p, ACROSS_B, j));
-    }
-}
-
-// Makes fragments of what has been loaded.
-void take_even(uint slice) {
-    EACH(p, PARTS) {
-        EACH(i, NI) fill_a(p * NI + i, even_a[p * NI + i],
-                        FIRST_CHUNK(a) + from_a + place_of(slice, p, ACROSS_A, i));
-        EACH(j, NJ) fill_b(p * NJ + j, even_b[p * NJ + j],
-                        FIRST_CHUNK(b) + from_b + place_of(slice, p, ACROSS_B, j));
-    }
-}
-void take_odd(uint slice) {
-    EACH(p, PARTS) {
-        EACH(i, NI) fill_a(p * NI + i, odd_a[p * NI + i],
-                        FIRST_CHUNK(a) + from_a + place_of(slice, p, ACROSS_A, i));
-        EACH(j, NJ) fill_b(p * NJ + j, odd_b[p * NJ + j],
-                        FIRST_CHUNK(b) + from_b + place_of(slice, p, ACROSS_B, j));
-    }
-}
+SLICE(even)
+SLICE(odd)
 
 // Adds the products of part x of A and part y of B.
 void multiply(uint x, uint y) {
