@@ -102,17 +102,6 @@ void read_native(const VkgemmContextInfo& info, VkgemmContext_T& c) {
     caps.native_code = plan::why_not_native(caps) ? 0 : vk::native_code_of(c.device);
 }
 
-// Whether the driver loads machine code is known before anything is planned: a real kernel is loaded once, after the
-// empty one. What it refuses later is an error of the plan, as for every pipeline.
-std::optional<Status> check_native(VkgemmContext_T& c) {
-    if (!VKGEMM_HAS_NATIVE || c.caps.native_code == 0) return std::nullopt;
-    auto why = vk::native_refusal(c.device);
-    if (!why || why->code == VKGEMM_ERROR_DEVICE_LOST) return why;
-    vk::log(c, VKGEMM_SEVERITY_WARNING, plan::concat({"native kernels are not used: ", why->text}));
-    c.caps.native_code = 0;
-    return std::nullopt;
-}
-
 Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps& caps) {
     auto rows = plan::parse_tuned(of_caller ? of_caller : "");
     if (!rows) return rows.status();
@@ -175,7 +164,6 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
     c->log_user = info.logUser;
     c->recorded = info.recorded;
     c->recorded_user = info.recordedUser;
-    if (auto why = check_native(*c)) return *why;
     const auto disabled = plan::parse_disabled_kernels(info.disabledKernels ? info.disabledKernels : "");
     if (!disabled) return disabled.status();
     plan::mark_disabled(*disabled, c->caps);

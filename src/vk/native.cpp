@@ -31,6 +31,12 @@ VkResult create_module(const Device& d, std::span<const uint8_t> code, VkCuModul
     return d.functions.CreateCuModuleNVX(d.handle, &info, d.allocator, &out);
 }
 
+Refusal refused_by_driver(VkResult result, const std::string& call) {
+    Refusal out = vulkan_refusal(result, call);
+    out.text += "; VKGEMM_PLAN_NO_NATIVE, or VKGEMM_NATIVE=0 in the environment, plans without native kernels";
+    return out;
+}
+
 bool has_functions(const DeviceFunctions& f) {
     return f.CreateCuModuleNVX && f.CreateCuFunctionNVX && f.DestroyCuModuleNVX && f.DestroyCuFunctionNVX &&
            f.CmdCuLaunchKernelNVX;
@@ -51,7 +57,7 @@ Result<VkCuModuleNVX> NativeModules::load(const plan::Module& m) {
                                                                "again"})};
     VkCuModuleNVX out = VK_NULL_HANDLE;
     const VkResult r = create_module(*device_, *code, out);
-    if (r != VK_SUCCESS) return vulkan_refusal(r, plan::concat({"vkCreateCuModuleNVX for ", m.name}));
+    if (r != VK_SUCCESS) return refused_by_driver(r, plan::concat({"vkCreateCuModuleNVX for ", m.name}));
     set_name(*device_, VK_OBJECT_TYPE_CU_MODULE_NVX, out, plan::concat({"vkgemm ", m.name}).c_str());
     return out;
 }
@@ -72,7 +78,7 @@ Result<VkCuFunctionNVX> NativeModules::get(const plan::Step& step) {
     info.pName = name.c_str();
     VkCuFunctionNVX out = VK_NULL_HANDLE;
     const VkResult r = device_->functions.CreateCuFunctionNVX(device_->handle, &info, device_->allocator, &out);
-    if (r != VK_SUCCESS) return vulkan_refusal(r, plan::concat({"vkCreateCuFunctionNVX for ", name}));
+    if (r != VK_SUCCESS) return refused_by_driver(r, plan::concat({"vkCreateCuFunctionNVX for ", name}));
     set_name(*device_, VK_OBJECT_TYPE_CU_FUNCTION_NVX, out, plan::concat({"vkgemm ", name}).c_str());
     ++entry.functions;
     return out;
@@ -94,19 +100,6 @@ uint32_t native_code_of(const Device& d) {
     if (!code || create_module(d, *code, module) != VK_SUCCESS) return 0;
     d.functions.DestroyCuModuleNVX(d.handle, module, d.allocator);
     return uint32_t(plan::Code::sm_90a);
-}
-
-std::optional<Status> native_refusal(const Device& d) {
-    const auto all = plan::kernels();
-    const auto first = std::ranges::find_if(
-        all, [](const plan::Kernel& k) { return k.module.is_native() && k.module.is_product() && k.module.built(); });
-    if (first == all.end()) return std::nullopt;
-    NativeModules modules;
-    modules.init(d);
-    const auto function = modules.get(plan::step_of({.kernel = &*first, .tile = first->tile}));
-    if (!function) return function.status();
-    modules.release(first->module, *function);
-    return std::nullopt;
 }
 
 void launch(const DeviceFunctions& f, VkCommandBuffer cmd, const plan::Step& step, VkCuFunctionNVX function,
@@ -138,7 +131,6 @@ plan::Result<VkCuFunctionNVX> NativeModules::get(const plan::Step& s) {
 }
 void NativeModules::release(const plan::Module&, VkCuFunctionNVX) {}
 uint32_t native_code_of(const Device&) { return 0; }
-std::optional<Status> native_refusal(const Device&) { return std::nullopt; }
 void launch(const DeviceFunctions&, VkCommandBuffer, const plan::Step&, VkCuFunctionNVX, const abi::GemmArgs&,
             uint32_t) {}
 

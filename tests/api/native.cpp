@@ -328,7 +328,7 @@ TEST_CASE("who gets no native kernel, and why") {
     }
 }
 
-TEST_CASE("machine code that the driver does not load is a line in the log, and plans are made without") {
+TEST_CASE("machine code that the driver refuses is an error of the plan, and none is loaded before") {
     if (!can_test()) return;
     for (const bool is_module : {true, false}) {
         CAPTURE(is_module);
@@ -338,30 +338,16 @@ TEST_CASE("machine code that the driver does not load is a line in the log, and 
         else
             n.mock.knows_functions = false;
         expect(n.make(), VKGEMM_SUCCESS, {});
-        CHECK(has_words(n.mock.log, "native kernels are not used",
-                        is_module ? "vkCreateCuModuleNVX" : "vkCreateCuFunctionNVX", "-3"));
-        CHECK((n.mock.modules == 0 && n.mock.functions == 0));
-        const int loads = n.mock.loads;
-        OwnedPlan refused, plan;
-        n.plan(plan);  // which does not try again
-        CHECK(n.mock.loads == loads);
-        CHECK(!std::string(info_of(plan.handle).kernel).starts_with("wgmma_"));
+        CHECK(n.mock.loads == 1);
+        OwnedPlan refused, shader;
         expect(make_plan(refused, problem(big), by_address("wgmma_f16_128x256x64"), n.context.handle),
-               VKGEMM_ERROR_UNSUPPORTED, {"sm_90a", "does not load"});
+               VKGEMM_ERROR_VULKAN,
+               {is_module ? "vkCreateCuModuleNVX" : "vkCreateCuFunctionNVX", "-3", "VKGEMM_PLAN_NO_NATIVE"});
+        CHECK((n.mock.modules == 0 && n.mock.functions == 0));
+        VkgemmPlanOptions o = options();
+        o.flags = VKGEMM_PLAN_NO_NATIVE;
+        n.plan(shader, big, o);
     }
-}
-
-TEST_CASE("machine code that is refused after a context was made is an error of the plan") {
-    if (!can_test()) return;
-    Native n;
-    expect(n.make(), VKGEMM_SUCCESS, {});
-    n.mock.most_bytes = 10000;
-    OwnedPlan refused, shader;
-    expect(make_plan(refused, problem(big), by_address("wgmma_f16_128x256x64"), n.context.handle), VKGEMM_ERROR_VULKAN,
-           {"vkCreateCuModuleNVX", "-3"});
-    VkgemmPlanOptions o = options();
-    o.flags = VKGEMM_PLAN_NO_NATIVE;
-    n.plan(shader, big, o);
 }
 
 TEST_CASE("functions are shared, trimmed, prewarmed and destroyed as pipelines are") {
