@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/device/device_caps.h"
 
+#include <algorithm>
+
 #include "plan/base/concat.h"
 #include "plan/problem/problem_text.h"
 #include "vkgemm/text.hpp"
@@ -70,7 +72,7 @@ std::optional<MatrixShape> read_shape(string_view value) {
     const auto m = readNumber<uint32_t>(w[4].substr(0, x1)), n = readNumber<uint32_t>(w[4].substr(x1 + 1, x2 - x1 - 1)),
                k = readNumber<uint32_t>(w[4].substr(x2 + 1));
     if (!m || !n || !k) return std::nullopt;
-    return MatrixShape{*a, *b, *acc, *r, *m, *n, *k};
+    return MatrixShape{.a = *a, .b = *b, .accumulate = *acc, .result = *r, .m = *m, .n = *n, .k = *k};
 }
 
 bool read_features(string_view value, FeatureSet& out) {
@@ -83,9 +85,18 @@ bool read_features(string_view value, FeatureSet& out) {
     return true;
 }
 
+template <class N>
+bool read_number(string_view value, N& to) {
+    const auto number = readNumber<N>(value);
+    if (number) to = *number;
+    return number.has_value();
+}
+
 bool read_value(DeviceCaps& f, string_view name, string_view value) {
-    if (name == "name") return f.name = value, true;
-    if (name == "driver") return f.driver = value, true;
+    if (name == "name" || name == "driver") {
+        (name == "name" ? f.name : f.driver) = value;
+        return true;
+    }
     if (name == "features") return read_features(value, f.features);
     if (name == "matrix_shape") {
         const auto shape = read_shape(value);
@@ -95,22 +106,18 @@ bool read_value(DeviceCaps& f, string_view name, string_view value) {
     if (name == "disabled") {
         const size_t bar = value.find('|');
         if (bar == string_view::npos) return false;
-        return f.disabled.push_back({string(trimmed(value.substr(0, bar))), string(trimmed(value.substr(bar + 1)))}),
-               true;
+        f.disabled.push_back({string(trimmed(value.substr(0, bar))), string(trimmed(value.substr(bar + 1)))});
+        return true;
     }
     if (name == "kind") {
-        for (size_t i = 0; i < std::size(kinds); ++i)
-            if (kinds[i] == value) return f.kind = DeviceKind(i), true;
-        return false;
+        const auto* const known = std::find(std::begin(kinds), std::end(kinds), value);
+        if (known == std::end(kinds)) return false;
+        f.kind = DeviceKind(known - std::begin(kinds));
+        return true;
     }
     for (const Number& n : numbers) {
         if (n.name != name) continue;
-        if (n.member32) {
-            const auto x = readNumber<uint32_t>(value);
-            return x ? (f.*n.member32 = *x, true) : false;
-        }
-        const auto x = readNumber<uint64_t>(value);
-        return x ? (f.*n.member64 = *x, true) : false;
+        return n.member32 ? read_number(value, f.*n.member32) : read_number(value, f.*n.member64);
     }
     return false;
 }

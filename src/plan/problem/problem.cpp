@@ -93,7 +93,8 @@ void fill_types(Problem& p) {
     fill(p.accumulate, leads.default_accumulator);
     fill(p.d.type, leads.default_result);
     fill(p.c.type, p.d.type);
-    fill(p.biasType, default_factor_type(p.d.type)), fill(p.scaleType, default_factor_type(p.d.type));
+    fill(p.biasType, default_factor_type(p.d.type));
+    fill(p.scaleType, default_factor_type(p.d.type));
     fill(p.residualType, p.d.type);
 }
 

@@ -121,20 +121,27 @@ struct Reader {
     ProblemText& out;
     std::vector<string_view> keys;  // of the options so far
 
-    std::optional<Status> whole(string_view v, size_t at, uint64_t& to) {
-        const auto n = readNumber<uint64_t>(v);
-        if (!n) return wrong(at, concat({"a whole number is wanted, not ", quoted(v)}));
-        return to = *n, std::nullopt;
+    template <class Number>
+    std::optional<Status> number(string_view kind, string_view v, size_t at, Number& to) {
+        const auto n = readNumber<Number>(v);
+        if (!n) return wrong(at, concat({"a ", kind, " is wanted, not ", quoted(v)}));
+        to = *n;
+        return std::nullopt;
     }
+    std::optional<Status> whole(string_view v, size_t at, uint64_t& to) { return number("whole number", v, at, to); }
     std::optional<Status> count(string_view v, size_t at, uint64_t& to) {
         if (auto r = whole(v, at, to)) return r;
         if (to == 0) return wrong(at, concat({"a batch is one matrix or more, not ", quoted(v)}));
         return std::nullopt;
     }
-    std::optional<Status> real(string_view v, size_t at, double& to) {
-        const auto n = readNumber<double>(v);
-        if (!n) return wrong(at, concat({"a number is wanted, not ", quoted(v)}));
-        return to = *n, std::nullopt;
+    std::optional<Status> real(string_view v, size_t at, double& to) { return number("number", v, at, to); }
+    // The number of the word that `v` is, among `words`.
+    template <class Words>
+    std::optional<Status> word(string_view v, size_t at, const Words& words, size_t& number) {
+        const auto found = std::ranges::find(words, v);
+        if (found == std::end(words)) return wrong(at, not_one_of(v, words));
+        number = static_cast<size_t>(found - std::begin(words));
+        return std::nullopt;
     }
     std::optional<Status> stride(string_view v, size_t at, uint64_t& to) {
         if (auto r = whole(v, at, to)) return r;
@@ -150,7 +157,8 @@ struct Reader {
             if (!x)
                 return wrong(at + i,
                              concat({quoted(v.substr(i, 1)), " is not a layout; n is row-major, t column-major"}));
-            *l = *x, ++i;
+            *l = *x;
+            ++i;
         }
         return std::nullopt;
     }
@@ -194,20 +202,25 @@ struct Reader {
         const auto wide = n ? *n : readNumber<double>(v);
         if (!wide) return wrong(at, concat({"a number is wanted, not ", quoted(v)}));
         if (!n && std::abs(*wide) > 1) return wrong(at, concat({quoted(v), " is not within the range of f32"}));
-        return to = n ? *n : static_cast<float>(*wide), std::nullopt;
+        to = n ? *n : static_cast<float>(*wide);
+        return std::nullopt;
     }
     std::optional<Status> accuracy(string_view v, size_t at) {
-        std::vector<string_view> known;
-        for (const VkgemmAccuracy a :
-             {VKGEMM_ACCURACY_DEFAULT, VKGEMM_ACCURACY_F32_SPLIT, VKGEMM_ACCURACY_F32_SPLIT_ROWS,
-              VKGEMM_ACCURACY_NARROW, VKGEMM_ACCURACY_MXINT8}) {
-            if (v == accuracy_name(a)) return out.problem.accuracy = a, std::nullopt;
-            known.push_back(accuracy_name(a));
-        }
-        return wrong(at, not_one_of(v, known));
+        constexpr VkgemmAccuracy all[] = {VKGEMM_ACCURACY_DEFAULT, VKGEMM_ACCURACY_F32_SPLIT,
+                                          VKGEMM_ACCURACY_F32_SPLIT_ROWS, VKGEMM_ACCURACY_NARROW,
+                                          VKGEMM_ACCURACY_MXINT8};
+        std::vector<string_view> names;
+        for (const VkgemmAccuracy a : all) names.push_back(accuracy_name(a));
+        size_t number = 0;
+        if (auto r = word(v, at, names, number)) return r;
+        out.problem.accuracy = all[number];
+        return std::nullopt;
     }
     std::optional<Status> packed(string_view v, size_t at, uint64_t& to) {
-        if (v == "any") return to = VKGEMM_PACKED_ANY, std::nullopt;
+        if (v == "any") {
+            to = VKGEMM_PACKED_ANY;
+            return std::nullopt;
+        }
         const auto [end, error] = std::from_chars(v.data(), v.data() + v.size(), to, 16);
         const bool is_key = error == std::errc{} && end == v.data() + v.size() && v.size() == key_digits &&
                             to != VKGEMM_PACKED_NONE && to != VKGEMM_PACKED_ANY;
@@ -238,25 +251,29 @@ struct Reader {
             if (out.problem.scalars & bit) return wrong(at, concat({quoted(word), " comes twice"}));
             out.problem.scalars |= bit;
             if (word.size() == v.size()) return std::nullopt;
-            v.remove_prefix(word.size() + 1), at += word.size() + 1;
+            v.remove_prefix(word.size() + 1);
+            at += word.size() + 1;
         }
     }
     std::optional<Status> grouping(string_view v, size_t at) {
-        for (size_t i = 1; i < std::size(grouping_words); ++i)
-            if (v == grouping_words[i]) return out.problem.grouping = VkgemmGrouping(i), std::nullopt;
-        return wrong(at, not_one_of(v, std::span(grouping_words).subspan(1)));
+        size_t number = 0;
+        if (auto r = word(v, at, std::span(grouping_words).subspan(1), number)) return r;
+        out.problem.grouping = VkgemmGrouping(number + 1);
+        return std::nullopt;
     }
     std::optional<Status> per_row(string_view v, size_t at) {
         uint64_t n = 0;
         if (auto r = whole(v, at, n)) return r;
         if (n == 0 || n > UINT32_MAX) return wrong(at, concat({"1 to ", UINT32_MAX, " indices share a row, not ", n}));
-        return out.problem.indicesPerRow = static_cast<uint32_t>(n), std::nullopt;
+        out.problem.indicesPerRow = static_cast<uint32_t>(n);
+        return std::nullopt;
     }
     std::optional<Status> c_source(string_view v, size_t at) {
         constexpr string_view words[] = {"none", "d", "separate"};
-        for (size_t i = 0; i < std::size(words); ++i)
-            if (v == words[i]) return out.problem.cSource = VkgemmC(i), std::nullopt;
-        return wrong(at, not_one_of(v, words));
+        size_t number = 0;
+        if (auto r = word(v, at, words, number)) return r;
+        out.problem.cSource = VkgemmC(number);
+        return std::nullopt;
     }
 };
 
@@ -331,7 +348,10 @@ std::optional<Status> Reader::read(const Token& token) {
     if (key == "scalars=") return scalars(v, at);
     if (key == "groups=") return grouping(v, at);
     if (key == "per_row=") return per_row(v, at);
-    if (key == "invariant") return p.batchInvariant = true, std::nullopt;
+    if (key == "invariant") {
+        p.batchInvariant = true;
+        return std::nullopt;
+    }
     if (const string_view option = option_of(token.text); !option.empty())
         return wrong(token.at, concat({quoted(token.text), " is not known; did you mean ", quoted(option), "?"}));
     std::vector<string_view> known(std::begin(option_words), std::end(option_words));

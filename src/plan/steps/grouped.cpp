@@ -38,7 +38,8 @@ namespace {
 
 // The pass that lists the tiles. `product` is the one that it is for.
 Step listing_step(const Kernel& lister, const Step& product, const Problem& p, bool swapped) {
-    Step s = {&lister, lister.tile, product.constants, {}, 1, 1, {}};  // one work group
+    Step s = unsized_step(lister, lister.tile, product.constants);
+    s.groups_x = s.groups_y = 1;
     s.tile.BM = product.tile.BM;
     s.tile.BN = product.tile.BN;
     ProblemConstants& c = s.constants;
@@ -61,8 +62,8 @@ Step listing_step(const Kernel& lister, const Step& product, const Problem& p, b
 bool is_addressed(const Problem& p) { return p.grouping == VKGEMM_GROUPING_ADDRESSES; }
 
 // What a run brings. Matrices that the table has addresses of are no operands.
-void set_slots(std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}>& slots, const Problem& completed,
-               const DeviceCaps& dev, uint32_t operand_alignment) {
+void set_slots(BySlot<Requirement>& slots, const Problem& completed, const DeviceCaps& dev,
+               uint32_t operand_alignment) {
     slots = requirements_of(completed, operand_alignment);
     constexpr VkgemmSlot matrices[] = {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_D,
                                        VKGEMM_SLOT_RESIDUAL};
@@ -75,11 +76,10 @@ void set_slots(std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}>& slots, const 
         for (const VkgemmSlot slot : matrices) slots[slot].least = of_one[slot].bytes;
     }
     const uint64_t count = completed.batch;
-    slots[VKGEMM_SLOT_GROUPS] = {count * sizeof(VkgemmGroup), 4, true, false};
+    slots[VKGEMM_SLOT_GROUPS] = {.bytes = count * sizeof(VkgemmGroup), .alignment = 4, .reads = true};
     if (completed.grouping == VKGEMM_GROUPING_INDEXED)
-        slots[VKGEMM_SLOT_INDICES] = {4 * completed.m, 4, true, false, false, 4};
-    slots[VKGEMM_SLOT_WORKSPACE] = {4 * (LIST_HEADER_WORDS + count * LISTED_WORDS), std::max(dev.offset_alignment, 16u),
-                                    true, true};
+        slots[VKGEMM_SLOT_INDICES] = {.bytes = 4 * completed.m, .alignment = 4, .reads = true, .least = 4};
+    slots[VKGEMM_SLOT_WORKSPACE] = workspace_requirement(4 * (LIST_HEADER_WORDS + count * LISTED_WORDS), dev);
 }
 
 // Idle work groups cost less than the barrier before an indirect dispatch up to about so many.
@@ -123,8 +123,10 @@ Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed,
 
     Schedule schedule = choice.schedule;
     schedule.problem = p;
-    Step product = {choice.kernel,         t, constants_of(schedule, *choice.kernel, t, request), args_of(p), 1, 1,
-                    slots_of(p, n.swapped)};
+    Step product = unsized_step(*choice.kernel, t, constants_of(schedule, *choice.kernel, t, request));
+    product.args = args_of(p);
+    product.slots = slots_of(p, n.swapped);
+    product.groups_x = product.groups_y = 1;
     product.tile.RASTER = product.tile.SPLIT = product.tile.PACK = 0;
     product.args.raster = t.RASTER;
     product.is_grouped = true;
@@ -160,7 +162,7 @@ Result<Steps> make_selected_steps(const Choice& choice, const Problem& p, const 
     Problem one = p;
     one.batch = 1;
     out.slots[VKGEMM_SLOT_B].least = requirements_of(one, request.operand_alignment)[VKGEMM_SLOT_B].bytes;
-    out.slots[VKGEMM_SLOT_INDICES] = {4 * p.batch, 4, true, false};
+    out.slots[VKGEMM_SLOT_INDICES] = {.bytes = 4 * p.batch, .alignment = 4, .reads = true};
     return out;
 }
 

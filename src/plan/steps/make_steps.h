@@ -12,6 +12,9 @@ abi::GemmArgs args_of(const Problem& normalised);
 std::array<VkgemmSlot, BIND_COUNT> slots_of(const Problem& normalised, bool swapped);
 double error_bound_of(const Problem& completed, const Kernel*);
 
+/// Of a workspace of so many bytes.
+Requirement workspace_requirement(uint64_t bytes, const DeviceCaps&);
+
 /// Sets the work groups of a step, and how they are dispatched.
 void set_grid(Step&, uint64_t groups, const DeviceCaps&);
 

@@ -28,7 +28,10 @@ struct Reach {
         uint64_t low = 0, high = p.*size;
         while (low < high) {
             const uint64_t middle = p.*size = high - (high - low) / 2;
-            holds(p, count) ? low = middle : high = middle - 1;
+            if (holds(p, count))
+                low = middle;
+            else
+                high = middle - 1;
         }
         return low;
     }
@@ -84,7 +87,10 @@ Level moved(const Problem& p, const Sizes& by) {
     const auto at = [&](const Matrix& x, uint64_t rows, uint64_t cols) {
         return (x.layout == rowMajor ? rows * x.ld + cols : cols * x.ld + rows) + by.batch * x.batchStride;
     };
-    return {1, {at(p.a, by.m, by.k), at(p.b, by.k, by.n), at(p.c, by.m, by.n), at(p.d, by.m, by.n)}, by.m, by.n};
+    return {.count = 1,
+            .stride = {at(p.a, by.m, by.k), at(p.b, by.k, by.n), at(p.c, by.m, by.n), at(p.d, by.m, by.n)},
+            .rows = by.m,
+            .columns = by.n};
 }
 
 void add_level(Normalised& n, const Level& l) {

@@ -97,7 +97,9 @@ abi::GemmArgs args_of(const Problem& p) {
     g.ldb = u(p.b.ld);
     g.ldc = u(p.c.ld);
     g.ldd = u(p.d.ld);
-    g.batch_a = u(p.a.batchStride), g.batch_b = u(p.b.batchStride), g.batch_c = u(p.c.batchStride),
+    g.batch_a = u(p.a.batchStride);
+    g.batch_b = u(p.b.batchStride);
+    g.batch_c = u(p.c.batchStride);
     g.batch_d = u(p.d.batchStride);
     for (const EpilogueStep& e : p.epilogue)
         if (info(e.kind).has_bounds())
@@ -144,7 +146,7 @@ bool converts(const Packing& packing) {
 // Copies A or B to its place in the workspace.
 Step packing_step(const Packing& packing, const Operand& from, const Matrix& to, VkgemmSlot slot,
                   const Request& request) {
-    Step s = {packing.kernel, packing.kernel->tile, {}, {}, 0, 0, {}};
+    Step s = unsized_step(*packing.kernel, packing.kernel->tile);
     const bool packs_fragments = packing.kernel->module.family.packs_fragments;
     if (!converts(packing)) {
         s.constants.TRANS_A = packs_fragments ? from.matrix->layout != to.layout : from.matrix->layout == columnMajor;
@@ -238,6 +240,10 @@ Step reducing_step(Step& product, const Schedule& schedule) {
 
 }  // namespace
 
+Step unsized_step(const Kernel& k, const Tile& t, const ProblemConstants& constants) {
+    return {.kernel = &k, .tile = t, .constants = constants, .args = {}, .groups_x = 0, .groups_y = 0, .slots = {}};
+}
+
 uint32_t Step::rows_per_dispatch() const {
     return is_sliced() ? std::max(1u, groups_per_dispatch / groups_x) : groups_y;
 }
@@ -284,8 +290,8 @@ Step as_compiled(Step native) {
     return native;
 }
 
-std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem& p, uint32_t operand_alignment) {
-    std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> out;
+BySlot<Requirement> requirements_of(const Problem& p, uint32_t operand_alignment) {
+    BySlot<Requirement> out;
     const auto all = operands(p);
     const auto matrix = [&](VkgemmSlot s, Operand x, bool reads, bool writes) {
         const TypeInfo& type = info(epilogue_type(p, s).value_or(x.matrix->type));
@@ -298,19 +304,22 @@ std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem
         const uint32_t unit = in_words && !is_factor ? std::max(4u, type.unit_bytes()) : type.unit_bytes();
         const uint32_t alignment = std::max(operand_alignment, unit);
         const uint64_t words = round_up(bytes, 4) + (alignment < 4 ? 4 - alignment : 0);  // that an operand may touch
-        out[size_t(s)] = {in_words && bytes ? words : bytes, alignment, reads, writes};
+        out[size_t(s)] = {
+            .bytes = in_words && bytes ? words : bytes, .alignment = alignment, .reads = reads, .writes = writes};
     };
     const auto vector = [&](VkgemmSlot s, uint64_t elements) {
         const uint32_t bytes = info(*epilogue_type(p, s)).bytes, unit = is_read_in_words(p, s) ? 4 : bytes;
-        out[size_t(s)] = {round_up(elements * bytes, unit), unit, true, false};
+        out[size_t(s)] = {.bytes = round_up(elements * bytes, unit), .alignment = unit, .reads = true};
     };
     matrix(VKGEMM_SLOT_A, all[BIND_A], true, false);
     matrix(VKGEMM_SLOT_B, all[BIND_B], true, false);
     matrix(VKGEMM_SLOT_D, all[BIND_D], p.cSource == VKGEMM_C_IS_D, true);
     if (p.cSource == VKGEMM_C_SEPARATE) matrix(VKGEMM_SLOT_C, all[BIND_C], true, false);
     if (p.scalars)
-        out[VKGEMM_SLOT_SCALARS] = {sizeof(VkgemmScalars), 4, true,
-                                    (p.scalars & (VKGEMM_SCALARS_MONITOR | VKGEMM_SCALARS_LARGEST)) != 0};
+        out[VKGEMM_SLOT_SCALARS] = {.bytes = sizeof(VkgemmScalars),
+                                    .alignment = 4,
+                                    .reads = true,
+                                    .writes = (p.scalars & (VKGEMM_SCALARS_MONITOR | VKGEMM_SCALARS_LARGEST)) != 0};
     for (const EpilogueStep& e : p.epilogue) {
         const StepInfo& step = info(e.kind);
         if (step.shape == StepShape::MATRIX) matrix(step.operand, all[BIND_D], true, false);
@@ -324,15 +333,21 @@ std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem
 namespace {
 
 // Of an operand that the product reads as it was packed ahead.
-Requirement packed_requirement(const Packing& packing) { return {packing.bytes, 16, true, false, true}; }
+Requirement packed_requirement(const Packing& packing) {
+    return {.bytes = packing.bytes, .alignment = 16, .reads = true, .packed = true};
+}
 
 }  // namespace
+
+Requirement workspace_requirement(uint64_t bytes, const DeviceCaps& dev) {
+    return {.bytes = bytes, .alignment = std::max(dev.offset_alignment, 16u), .reads = true, .writes = true};
+}
 
 void set_own_slots(std::span<Requirement> slots, const Schedule& schedule, bool swapped, const DeviceCaps& dev) {
     if (schedule.a.key) slots[slot_of(true, swapped)] = packed_requirement(schedule.a);
     if (schedule.b.key) slots[slot_of(false, swapped)] = packed_requirement(schedule.b);
     const uint64_t bytes = schedule.workspace_bytes();
-    if (bytes) slots[VKGEMM_SLOT_WORKSPACE] = {bytes, std::max(dev.offset_alignment, 16u), true, true};
+    if (bytes) slots[VKGEMM_SLOT_WORKSPACE] = workspace_requirement(bytes, dev);
 }
 
 void set_sizes(std::span<Step> steps, const Tile& t, const Schedule& schedule, const Problem& p,
@@ -356,9 +371,9 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
 
     const Schedule& schedule = choice.schedule;
     const Problem& p = schedule.problem;
-    Step product = {
-        choice.kernel,         choice.tile, constants_of(schedule, *choice.kernel, choice.tile, request), {}, 0, 0,
-        slots_of(p, n.swapped)};
+    Step product =
+        unsized_step(*choice.kernel, choice.tile, constants_of(schedule, *choice.kernel, choice.tile, request));
+    product.slots = slots_of(p, n.swapped);
     product.tile.RASTER = product.tile.SPLIT = product.tile.PACK = 0;  // tiles that differ there share a pipeline
     product.waits = schedule.a.in_workspace() || schedule.b.in_workspace();
 
