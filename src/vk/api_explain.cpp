@@ -76,7 +76,10 @@ Explanation::Candidate candidate_of(const plan::Candidate& c, const plan::Proble
     out.data.kernelIndex = index_of(*c.kernel);
     out.data.state = state_of(c, p, caps);
     if (const auto tile = plan::with_constants(c.kernel->tile, request.tile)) out.tile = plan::to_text(*tile);
-    if (!c.why) return set_schedule(out.data, c.schedule), out;
+    if (!c.why) {
+        set_schedule(out.data, c.schedule);
+        return out;
+    }
     out.data.reason = c.why->code;
     out.data.otherTypes = !c.kernel->module.has_types_of(p);
     out.reason = c.why->text;

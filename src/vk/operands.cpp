@@ -70,7 +70,8 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
         return bad_operand(s, plan::concat({"is missing: it needs a ", (by_address ? "buffer or an address" : "buffer"),
                                             " with ", need.bytes, " bytes"}));
     const VkDeviceSize least = need.least ? need.least : need.bytes;
-    Resolved out = {x.buffer, x.offset, 0, x.size && need.least ? x.size : need.bytes};
+    Resolved out = {
+        .buffer = x.buffer, .offset = x.offset, .address = 0, .bytes = x.size && need.least ? x.size : need.bytes};
     if (x.address) {
         out.address = x.address + x.offset;
     } else if (p.plan.steps.binding == Binding::addresses) {
@@ -98,7 +99,7 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& x
 // The bytes a slot touches. Bias, scale, workspace and packed operands are single runs.
 plan::Footprint footprint(const Work& w, VkgemmSlot s, const Resolved& r) {
     const uint64_t begin = r.address ? r.address : r.offset, bytes = r.bytes;
-    plan::Footprint f = {begin, begin + bytes, bytes, 0, 0};
+    plan::Footprint f = {.begin = begin, .end = begin + bytes, .run_bytes = bytes, .pitch = 0, .stride = 0};
     const plan::Problem& q = *w.problem;
     const plan::Matrix* m = s == VKGEMM_SLOT_A                                ? &q.a
                             : s == VKGEMM_SLOT_B                              ? &q.b

@@ -15,7 +15,10 @@ using plan::Binding;
 
 void memory_barrier(const DeviceFunctions& f, VkCommandBuffer cmd, VkPipelineStageFlags from, VkAccessFlags writes,
                     VkPipelineStageFlags to, VkAccessFlags uses) {
-    const VkMemoryBarrier barrier = {VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, writes, uses};
+    VkMemoryBarrier barrier = {};
+    barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+    barrier.srcAccessMask = writes;
+    barrier.dstAccessMask = uses;
     f.CmdPipelineBarrier(cmd, from, to, 0, 1, &barrier, 0, nullptr, 0, nullptr);
 }
 
@@ -63,8 +66,12 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Recorded& r, VkComma
         const VkDeviceSize span = below + (step.bytes[i] ? step.bytes[i] : end_of(w, *r.part, s, past) - past);
         *where[i] = {static_cast<uint32_t>(below / bytes[i]), 0};
         buffers[i] = {x.buffer, begin - below, span};
-        writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, VK_NULL_HANDLE, i,      0, 1,
-                     VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,      nullptr, &buffers[i],    nullptr};
+        writes[i] = {};
+        writes[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
+        writes[i].dstBinding = i;
+        writes[i].descriptorCount = 1;
+        writes[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        writes[i].pBufferInfo = &buffers[i];
     }
     p.context->device.functions.CmdPushDescriptorSet(cmd, VK_PIPELINE_BIND_POINT_COMPUTE,
                                                      p.context->pipelines.layout(Binding::descriptors, m), 0,
@@ -149,7 +156,8 @@ void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
 
     abi::GemmArgs args = product.args;
     set_scalars(p, run, w.parts[0], operands, args);
-    bind(p, w, {w.parts.data(), 1, 0, false}, cmd, operands, args);
+    const plan::Recorded once = {.part = w.parts.data(), .step = 1, .repetition = 0, .waits = false};
+    bind(p, w, once, cmd, operands, args);
     abi::GroupedArgs grouped = grouped_args(args);
     grouped.list = two_words(workspace.address);
     const plan::Module& m = product.kernel->module;
@@ -184,7 +192,9 @@ class Label {
    public:
     Label(const DeviceFunctions& f, VkCommandBuffer cmd, const std::string& text) : f_(f), cmd_(cmd) {
         shown_ = !text.empty() && f.CmdBeginDebugUtilsLabelEXT && f.CmdEndDebugUtilsLabelEXT;
-        const VkDebugUtilsLabelEXT info = {VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT, nullptr, text.c_str(), {}};
+        VkDebugUtilsLabelEXT info = {};
+        info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT;
+        info.pLabelName = text.c_str();
         if (shown_) f.CmdBeginDebugUtilsLabelEXT(cmd, &info);
     }
     Label(const Label&) = delete;
@@ -227,15 +237,22 @@ void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& ru
     dispatch(f, cmd, step, part.begin, part.end);
 }
 
+// A single product of a run with sizes of its own, so far without pipelines.
+Work work_of(const plan::SizedSteps& sized) {
+    return {.problem = &sized.problem,
+            .slots = &sized.slots,
+            .steps = std::span(sized.steps).first(sized.count),
+            .parts = {&sized.part, 1}};
+}
+
 }  // namespace
 
 Work work_of(const VkgemmPlan_T& p) {
-    Work out = {&p.plan.problem.completed,
-                &p.plan.steps.slots,
-                p.plan.steps.steps,
-                p.plan.steps.parts,
-                {},
-                p.plan.steps.table ? &*p.plan.steps.table : nullptr};
+    Work out = {.problem = &p.plan.problem.completed,
+                .slots = &p.plan.steps.slots,
+                .steps = p.plan.steps.steps,
+                .parts = p.plan.steps.parts,
+                .table = p.plan.steps.table ? &*p.plan.steps.table : nullptr};
     if (p.compiled) out.programs = p.programs;
     return out;
 }
@@ -243,7 +260,7 @@ Work work_of(const VkgemmPlan_T& p) {
 Work work_of(const VkgemmPlan_T& p, const plan::RunProblem& run, bool wide, plan::SizedSteps& sized) {
     const plan::Bucket* const b = plan::find_bucket(p.plan.buckets, plan::sizes_of(run.completed), wide);
     plan::set_run(sized, b, run, p.context->caps, p.plan.operand_alignment);
-    Work out = {&sized.problem, &sized.slots, std::span(sized.steps).first(sized.count), {&sized.part, 1}, {}, nullptr};
+    Work out = work_of(sized);
     if (!b || !p.compiled) return out;
     const BucketPipelines& pipelines = p.bucket_pipelines[static_cast<size_t>(b - p.plan.buckets.data())];
     out.programs = sized.is_whole ? pipelines.whole : pipelines.steps;
@@ -252,8 +269,8 @@ Work work_of(const VkgemmPlan_T& p, const plan::RunProblem& run, bool wide, plan
 
 Work grouped_work_of(const VkgemmPlan_T& p, const plan::RunProblem& run, plan::SizedSteps& sized) {
     plan::set_grouped_run(sized, p.plan.steps, run, p.context->caps, p.plan.operand_alignment);
-    Work out = {&sized.problem,   &sized.slots, std::span(sized.steps).first(sized.count),
-                {&sized.part, 1}, {},           sized.table ? &*sized.table : nullptr};
+    Work out = work_of(sized);
+    if (sized.table) out.table = &*sized.table;
     if (p.compiled) out.programs = p.programs;
     return out;
 }
