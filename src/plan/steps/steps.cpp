@@ -4,87 +4,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numeric>
 #include <tuple>
 
 #include "plan/base/rounding.h"
 #include "plan/steps/make_steps.h"
 
 namespace vkgemm::plan {
-
-bool is_whole(const Tile& t, const Problem& p) {
-    return p.m % t.BM == 0 && p.n % t.BN == 0 && (t.BK == 0 || p.k % t.BK == 0);
-}
-
-namespace {
-
-// The steps, and the types of what they read.
-void set_epilogue(ProblemConstants& c, const Module& m, const Problem& p) {
-    const auto format = [&](VkgemmSlot slot) {
-        const Type type = *epilogue_type(p, slot);
-        return m.d == scaled || type != p.d.type ? static_cast<uint32_t>(type) : 0;
-    };
-    c.FORMAT_D = m.d == scaled ? static_cast<uint32_t>(p.d.type) : 0;
-    c.SCALARS = p.scalars;
-    if (c.USE_C) c.FORMAT_C = format(VKGEMM_SLOT_C);
-    const std::array<uint32_t*, VKGEMM_MAX_EPILOGUE_STEPS> step = {&c.STEP_0, &c.STEP_1, &c.STEP_2, &c.STEP_3};
-    for (size_t i = 0; i < p.epilogue.count; ++i) {
-        const EpilogueStep& s = p.epilogue.step[i];
-        const VkgemmSlot slot = info(s.kind).operand;
-        *step[i] = static_cast<uint32_t>(s.kind);
-        if (slot == VKGEMM_SLOT_BIAS) c.FORMAT_BIAS = format(slot);
-        if (slot == VKGEMM_SLOT_SCALE) c.FORMAT_SCALE = format(slot);
-        if (slot == VKGEMM_SLOT_RESIDUAL) c.FORMAT_RESIDUAL = format(slot);
-        if (info(s.kind).has_slope()) c.SLOPE = std::bit_cast<uint32_t>(s.low);
-    }
-}
-}  // namespace
-
-void clear_epilogue(ProblemConstants& c) {
-    c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = c.SLOPE = c.SCALARS = 0;
-    c.FORMAT_C = c.FORMAT_D = c.FORMAT_BIAS = c.FORMAT_SCALE = c.FORMAT_RESIDUAL = 0;
-}
-
-namespace {
-
-// Of mixed types: may its elements be read 16 bytes at a time?
-bool in_chunks(const Operand& x, const Request& request) {
-    return info(x.matrix->type).is_plain() && is_wide(x, request.operand_alignment);
-}
-
-}  // namespace
-
-ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const Tile& t, const Request& request) {
-    const Problem& p = schedule.problem;
-    ProblemConstants c;
-    c.TRANS_A = p.a.layout == columnMajor;
-    c.TRANS_B = p.b.layout == columnMajor;
-    c.TRANS_C = p.c.layout == columnMajor;
-    c.USE_C = p.cSource != VKGEMM_C_NONE;
-    const std::array<Operand, 4> all = schedule.operands();
-    constexpr uint32_t wide[] = {WIDE_A, WIDE_B, WIDE_C, WIDE_D};
-    for (size_t i = 0; i < all.size(); ++i)
-        if (is_wide(all[i], request.operand_alignment)) c.ALIGNED |= wide[i];
-    const auto in_fours = [](const Operand& x) {
-        return !x.ragged && (x.matrix->layout == rowMajor ? x.cols : x.rows) % 4 == 0;
-    };
-    if (k.module.is_mixed()) {  // elements are read one by one, by fours or by eights, from any byte on
-        c.FORMAT_A = static_cast<uint32_t>(p.a.type);
-        c.FORMAT_B = static_cast<uint32_t>(p.b.type);
-        c.ALIGNED &= WIDE_C | WIDE_D;
-        if (in_chunks(all[0], request)) c.ALIGNED |= CHUNKS_A;
-        if (in_chunks(all[1], request) || has_wide_chunk64(schedule, k, t, request)) c.ALIGNED |= CHUNKS_B;
-        if (in_fours(all[0])) c.ALIGNED |= WIDE_A;
-        if (in_fours(all[1])) c.ALIGNED |= WIDE_B;
-    }
-    if (k.module.family.takes_fp8) {
-        c.FORMAT_A = static_cast<uint32_t>(p.a.type);
-        c.FORMAT_B = static_cast<uint32_t>(p.b.type);
-    }
-    c.WHOLE = is_whole(t, p) && !p.batchInvariant;  // one pipeline, whatever m is
-    set_epilogue(c, k.module, p);
-    return c;
-}
 
 abi::GemmArgs args_of(const Problem& p) {
     const auto u = [](uint64_t x) { return static_cast<uint32_t>(x); };  // unfit() has checked that they fit
@@ -290,66 +215,6 @@ Step as_compiled(Step native) {
     return native;
 }
 
-BySlot<Requirement> requirements_of(const Problem& p, uint32_t operand_alignment) {
-    BySlot<Requirement> out;
-    const auto all = operands(p);
-    const auto matrix = [&](VkgemmSlot s, Operand x, bool reads, bool writes) {
-        const TypeInfo& type = info(epilogue_type(p, s).value_or(x.matrix->type));
-        const bool in_words = (is_mixed(p) && (s == VKGEMM_SLOT_A || s == VKGEMM_SLOT_B)) || is_read_in_words(p, s);
-        const bool is_one = p.grouping == VKGEMM_GROUPING_INDEXED && s != VKGEMM_SLOT_B;  // for all groups
-        if (is_one) x.batch = 1;
-        const uint64_t bytes = type.bytes_of(*span_elements(x));
-        // An element of A or B may begin within a word; one of the epilogue's operands may not.
-        const bool is_factor = s == VKGEMM_SLOT_A || s == VKGEMM_SLOT_B;
-        const uint32_t unit = in_words && !is_factor ? std::max(4u, type.unit_bytes()) : type.unit_bytes();
-        const uint32_t alignment = std::max(operand_alignment, unit);
-        const uint64_t words = round_up(bytes, 4) + (alignment < 4 ? 4 - alignment : 0);  // that an operand may touch
-        out[size_t(s)] = {
-            .bytes = in_words && bytes ? words : bytes, .alignment = alignment, .reads = reads, .writes = writes};
-    };
-    const auto vector = [&](VkgemmSlot s, uint64_t elements) {
-        const uint32_t bytes = info(*epilogue_type(p, s)).bytes, unit = is_read_in_words(p, s) ? 4 : bytes;
-        out[size_t(s)] = {.bytes = round_up(elements * bytes, unit), .alignment = unit, .reads = true};
-    };
-    matrix(VKGEMM_SLOT_A, all[BIND_A], true, false);
-    matrix(VKGEMM_SLOT_B, all[BIND_B], true, false);
-    matrix(VKGEMM_SLOT_D, all[BIND_D], p.cSource == VKGEMM_C_IS_D, true);
-    if (p.cSource == VKGEMM_C_SEPARATE) matrix(VKGEMM_SLOT_C, all[BIND_C], true, false);
-    if (p.scalars)
-        out[VKGEMM_SLOT_SCALARS] = {.bytes = sizeof(VkgemmScalars),
-                                    .alignment = 4,
-                                    .reads = true,
-                                    .writes = (p.scalars & (VKGEMM_SCALARS_MONITOR | VKGEMM_SCALARS_LARGEST)) != 0};
-    for (const EpilogueStep& e : p.epilogue) {
-        const StepInfo& step = info(e.kind);
-        if (step.shape == StepShape::MATRIX) matrix(step.operand, all[BIND_D], true, false);
-        if (step.is_of_rows()) vector(step.operand, p.m * step.width());
-        if (step.is_of_columns()) vector(step.operand, p.n * step.width());
-        if (step.shape == StepShape::ONE) vector(step.operand, 1);
-    }
-    return out;
-}
-
-namespace {
-
-// Of an operand that the product reads as it was packed ahead.
-Requirement packed_requirement(const Packing& packing) {
-    return {.bytes = packing.bytes, .alignment = 16, .reads = true, .packed = true};
-}
-
-}  // namespace
-
-Requirement workspace_requirement(uint64_t bytes, const DeviceCaps& dev) {
-    return {.bytes = bytes, .alignment = std::max(dev.offset_alignment, 16u), .reads = true, .writes = true};
-}
-
-void set_own_slots(std::span<Requirement> slots, const Schedule& schedule, bool swapped, const DeviceCaps& dev) {
-    if (schedule.a.key) slots[slot_of(true, swapped)] = packed_requirement(schedule.a);
-    if (schedule.b.key) slots[slot_of(false, swapped)] = packed_requirement(schedule.b);
-    const uint64_t bytes = schedule.workspace_bytes();
-    if (bytes) slots[VKGEMM_SLOT_WORKSPACE] = workspace_requirement(bytes, dev);
-}
-
 void set_sizes(std::span<Step> steps, const Tile& t, const Schedule& schedule, const Problem& p,
                const DeviceCaps& dev) {
     const auto [a, b, c, d] = operands(p);
@@ -427,17 +292,6 @@ Steps make_pack_steps(const Choice& choice, const Problem& completed, const Norm
     once.steps = 1;
     once.cost = schedule.cost;
     return out;
-}
-
-ConstantValues constant_values(const Step& s) {
-    return {
-#define X(id, name, meaning) s.tile.name,
-        VKGEMM_TILE_CONSTANTS(X)
-#undef X
-#define X(id, name, meaning) s.constants.name,
-            VKGEMM_PROBLEM_CONSTANTS(X)
-#undef X
-    };
 }
 
 }  // namespace vkgemm::plan
