@@ -92,32 +92,32 @@ bool read_number(string_view value, N& to) {
     return number.has_value();
 }
 
-bool read_value(DeviceCaps& f, string_view name, string_view value) {
+bool read_value(DeviceCaps& caps, string_view name, string_view value) {
     if (name == "name" || name == "driver") {
-        (name == "name" ? f.name : f.driver) = value;
+        (name == "name" ? caps.name : caps.driver) = value;
         return true;
     }
-    if (name == "features") return read_features(value, f.features);
+    if (name == "features") return read_features(value, caps.features);
     if (name == "matrix_shape") {
         const auto shape = read_shape(value);
-        if (shape) f.matrix_shapes.push_back(*shape);
+        if (shape) caps.matrix_shapes.push_back(*shape);
         return shape.has_value();
     }
     if (name == "disabled") {
         const size_t bar = value.find('|');
         if (bar == string_view::npos) return false;
-        f.disabled.push_back({string(trimmed(value.substr(0, bar))), string(trimmed(value.substr(bar + 1)))});
+        caps.disabled.push_back({string(trimmed(value.substr(0, bar))), string(trimmed(value.substr(bar + 1)))});
         return true;
     }
     if (name == "kind") {
         const auto* const known = std::find(std::begin(kinds), std::end(kinds), value);
         if (known == std::end(kinds)) return false;
-        f.kind = DeviceKind(known - std::begin(kinds));
+        caps.kind = DeviceKind(known - std::begin(kinds));
         return true;
     }
     for (const Number& n : numbers) {
         if (n.name != name) continue;
-        return n.member32 ? read_number(value, f.*n.member32) : read_number(value, f.*n.member64);
+        return n.member32 ? read_number(value, caps.*n.member32) : read_number(value, caps.*n.member64);
     }
     return false;
 }
@@ -131,16 +131,17 @@ string feature_names(FeatureSet set) {
     return out;
 }
 
-string to_text(const DeviceCaps& f) {
-    string out = concat({"name = ", f.name, "\ndriver = ", f.driver, "\nkind = ", kinds[size_t(f.kind)], "\n"});
+string to_text(const DeviceCaps& caps) {
+    string out =
+        concat({"name = ", caps.name, "\ndriver = ", caps.driver, "\nkind = ", kinds[size_t(caps.kind)], "\n"});
     for (const Number& n : numbers)
-        out +=
-            concat({n.name, " = ", (n.member32 ? std::to_string(f.*n.member32) : std::to_string(f.*n.member64)), "\n"});
-    out += concat({"features = ", feature_names(f.features), "\n"});
-    for (const MatrixShape& s : f.matrix_shapes)
+        out += concat(
+            {n.name, " = ", (n.member32 ? std::to_string(caps.*n.member32) : std::to_string(caps.*n.member64)), "\n"});
+    out += concat({"features = ", feature_names(caps.features), "\n"});
+    for (const MatrixShape& s : caps.matrix_shapes)
         out += concat({"matrix_shape = ", info(s.a).name, " ", info(s.b).name, " ", info(s.accumulate).name, " ",
                        info(s.result).name, " ", s.m, "x", s.n, "x", s.k, "\n"});
-    for (const DisabledKernel& x : f.disabled) out += concat({"disabled = ", x.kernel, " | ", x.why, "\n"});
+    for (const DisabledKernel& x : caps.disabled) out += concat({"disabled = ", x.kernel, " | ", x.why, "\n"});
     return out;
 }
 

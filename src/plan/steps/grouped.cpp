@@ -106,10 +106,10 @@ void set_table(abi::TableArgs& table, const abi::GemmArgs& args) {
 
 }  // namespace
 
-Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed, const Normalised& n,
+Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed, const Normalised& normalised,
                                  const DeviceKernels& device, const Request& request) {
     const DeviceCaps& dev = device.caps();
-    const Problem& p = n.problem;
+    const Problem& p = normalised.problem;
     const Tile& t = choice.tile;
     const double most_tiles = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
     if (most_tiles > std::min(double(dev.max_groups_x) * double(dev.max_groups_y), double(UINT32_MAX)))
@@ -125,7 +125,7 @@ Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed,
     schedule.problem = p;
     Step product = unsized_step(*choice.kernel, t, constants_of(schedule, *choice.kernel, t, request));
     product.args = args_of(p);
-    product.slots = slots_of(p, n.swapped);
+    product.slots = slots_of(p, normalised.swapped);
     product.groups_x = product.groups_y = 1;
     product.tile.RASTER = product.tile.SPLIT = product.tile.PACK = 0;
     product.args.raster = t.RASTER;
@@ -134,7 +134,7 @@ Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed,
     product.constants.BY_INDEX = p.grouping == VKGEMM_GROUPING_INDEXED;
     product.constants.INDICES_PER_ROW = p.indicesPerRow;
     if (const uint64_t most = most_tiles_of_rows(p, t); most && most <= most_idle_groups) set_grid(product, most, dev);
-    Step list = listing_step(*device.lister(), product, p, n.swapped);
+    Step list = listing_step(*device.lister(), product, p, normalised.swapped);
     abi::TableArgs table = {};
     set_table(table, product.args);
     table.max_groups_x = dev.max_groups_x;
@@ -147,14 +147,14 @@ Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed,
     return out;
 }
 
-Result<Steps> make_selected_steps(const Choice& choice, const Problem& p, const Normalised& n, const DeviceCaps& dev,
-                                  const Request& request) {
+Result<Steps> make_selected_steps(const Choice& choice, const Problem& p, const Normalised& normalised,
+                                  const DeviceCaps& dev, const Request& request) {
     const uint64_t apart = info(p.b.type).bytes_of(p.b.batchStride);
     if (apart > UINT32_MAX)
         return Refusal{VKGEMM_ERROR_LIMIT,
                        concat({"matrices of B that indices choose are at most ", UINT32_MAX, " bytes apart, not ",
                                apart, "; VKGEMM_GROUPING_TABLE has no such limit"})};
-    Steps out = make_steps(choice, p, n, dev, request);
+    Steps out = make_steps(choice, p, normalised, dev, request);
     Step& product = out.steps[0];
     product.is_grouped = true;
     product.constants.BY_INDEX = 2;

@@ -226,7 +226,7 @@ void set_sizes(std::span<Step> steps, const Tile& t, const Schedule& schedule, c
     if (schedule.split.reducer) size_reduction(steps[i + 1], steps[i], schedule, dev);
 }
 
-Steps make_steps(const Choice& choice, const Problem& completed, const Normalised& n, const DeviceCaps& dev,
+Steps make_steps(const Choice& choice, const Problem& completed, const Normalised& normalised, const DeviceCaps& dev,
                  const Request& request) {
     Steps out;
     out.binding = choice.binding;
@@ -238,11 +238,11 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
     const Problem& p = schedule.problem;
     Step product =
         unsized_step(*choice.kernel, choice.tile, constants_of(schedule, *choice.kernel, choice.tile, request));
-    product.slots = slots_of(p, n.swapped);
+    product.slots = slots_of(p, normalised.swapped);
     product.tile.RASTER = product.tile.SPLIT = product.tile.PACK = 0;  // tiles that differ there share a pipeline
     product.waits = schedule.a.in_workspace() || schedule.b.in_workspace();
 
-    const auto all = operands(n.problem);
+    const auto all = operands(normalised.problem);
     for (const auto& [packing, i] : {std::pair{&schedule.a, size_t{BIND_A}}, {&schedule.b, size_t{BIND_B}}}) {
         if (packing->key) out.packed_keys[product.slots[i]] = packing->key;
         if (!packing->in_workspace()) continue;
@@ -256,10 +256,10 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
     } else {
         out.steps.push_back(product);
     }
-    set_sizes(out.steps, choice.tile, schedule, n.problem, dev);
-    out.parts = {repeats_of(n, schedule, out.steps, out.binding, dev, request.operand_alignment)};
+    set_sizes(out.steps, choice.tile, schedule, normalised.problem, dev);
+    out.parts = {repeats_of(normalised, schedule, out.steps, out.binding, dev, request.operand_alignment)};
     out.parts[0].cost = schedule.cost;
-    set_own_slots(out.slots, schedule, n.swapped, dev);
+    set_own_slots(out.slots, schedule, normalised.swapped, dev);
     return out;
 }
 
@@ -271,10 +271,10 @@ void add_part(Steps& to, Steps part) {
     if (one.bytes > all.bytes) all = one;
 }
 
-Steps make_pack_steps(const Choice& choice, const Problem& completed, const Normalised& n, VkgemmSlot slot,
+Steps make_pack_steps(const Choice& choice, const Problem& completed, const Normalised& normalised, VkgemmSlot slot,
                       const DeviceCaps& dev, const Request& request) {
     const Schedule& schedule = choice.schedule;
-    const bool is_a = (slot == VKGEMM_SLOT_A) != n.swapped;  // of the product
+    const bool is_a = (slot == VKGEMM_SLOT_A) != normalised.swapped;  // of the product
     const Packing& packing = is_a ? schedule.a : schedule.b;
     if (!packing.key) return {};
     Steps out;
@@ -282,7 +282,7 @@ Steps make_pack_steps(const Choice& choice, const Problem& completed, const Norm
     out.slots[slot] = requirements_of(completed, request.operand_alignment)[slot];
     out.slots[VKGEMM_SLOT_D] = packed_requirement(packing);
     std::swap(out.slots[VKGEMM_SLOT_D].reads, out.slots[VKGEMM_SLOT_D].writes);
-    const Operand from = operands(n.problem)[is_a ? BIND_A : BIND_B];
+    const Operand from = operands(normalised.problem)[is_a ? BIND_A : BIND_B];
     const Matrix& to = is_a ? schedule.problem.a : schedule.problem.b;
     Step step = packing_step(packing, from, to, slot, request);
     size_packing(step, packing, from, to, schedule.problem.batch, dev);

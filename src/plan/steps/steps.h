@@ -147,20 +147,21 @@ void set_own_slots(std::span<Requirement> slots, const Schedule&, bool swapped, 
 void set_sizes(std::span<Step>, const Tile&, const Schedule&, const Problem& p, const DeviceCaps&);
 bool is_whole(const Tile&, const Problem& p);  // m, n and k are multiples of the tile
 
-/// `completed` is the caller's problem, `n` the same normalised. An empty problem has no steps.
-Steps make_steps(const Choice&, const Problem& completed, const Normalised& n, const DeviceCaps&, const Request&);
+/// `completed` is the caller's problem, `normalised` the same problem, normalised. An empty problem has no steps.
+Steps make_steps(const Choice&, const Problem& completed, const Normalised& normalised, const DeviceCaps&,
+                 const Request&);
 
 /// Adds the steps of another part of the same problem, which wait for those before them.
 void add_part(Steps&, Steps part);
 
 /// Both steps of groups of a table: the first lists their tiles in the workspace, the second is dispatched from there.
 /// `choice` has addresses and neither slices nor packed operands. Refused if there are too many tiles.
-Result<Steps> make_grouped_steps(const Choice&, const Problem& completed, const Normalised& n, const DeviceKernels&,
-                                 const Request&);
+Result<Steps> make_grouped_steps(const Choice&, const Problem& completed, const Normalised& normalised,
+                                 const DeviceKernels&, const Request&);
 
 /// The one step of a batch whose matrices of B indices choose. Refused if these lie too far apart.
-Result<Steps> make_selected_steps(const Choice&, const Problem& completed, const Normalised& n, const DeviceCaps&,
-                                  const Request&);
+Result<Steps> make_selected_steps(const Choice&, const Problem& completed, const Normalised& normalised,
+                                  const DeviceCaps&, const Request&);
 
 /// The matrices of such a B of so many bytes.
 struct Selectable {
@@ -169,7 +170,7 @@ struct Selectable {
 Selectable selectable(const Problem& completed, uint64_t bytes);
 
 /// The one step that packs the operand of `slot` (A or B) ahead, from there to D. Empty if the choice packs none ahead.
-Steps make_pack_steps(const Choice&, const Problem& completed, const Normalised& n, VkgemmSlot slot, const DeviceCaps&,
-                      const Request&);
+Steps make_pack_steps(const Choice&, const Problem& completed, const Normalised& normalised, VkgemmSlot slot,
+                      const DeviceCaps&, const Request&);
 
 }  // namespace vkgemm::plan
