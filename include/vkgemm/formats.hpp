@@ -52,37 +52,46 @@ inline Group groupOf(Type type) {
 }
 
 /// Where element i of a block is stored. low: the byte with its lower bits, which begin at bit low_shift. high: the
-/// byte with its upper bits, which begin at bit high_shift; 0xffff if there are none. sub: the number of its sub-block.
+/// byte with its upper bits, which begin at bit high_shift; `none` if there are none. sub: the number of its sub-block.
 struct Place {
-    size_t low, low_shift, high, high_shift, sub;
+    static constexpr size_t none = 0xffff;
+    size_t low = 0, low_shift = 0, high = none, high_shift = 0, sub = 0;
 };
 inline Place placeOf(Type type, size_t i) {
-    constexpr size_t none = 0xffff;
     const size_t half = i / 16 % 2, pair = i / 64, upper = i / 32 % 2, within = i % 32;
-    if (const Group g = groupOf(type); g.bits) return {2 * g.scaleBytes + i * g.bits / 8, i * g.bits % 8, none, 0, 0};
+    if (const Group g = groupOf(type); g.bits)
+        return {.low = 2 * g.scaleBytes + i * g.bits / 8, .low_shift = i * g.bits % 8};
     switch (type) {
         case VKGEMM_TYPE_I4:
-            return {i / 2, 4 * (i % 2), none, 0, 0};
+            return {.low = i / 2, .low_shift = 4 * (i % 2)};
         case VKGEMM_TYPE_Q8_0:
-            return {2 + i, 0, none, 0, 0};
+            return {.low = 2 + i};
         case VKGEMM_TYPE_Q4_1:
-            return {4 + i % 16, 4 * half, none, 0, 0};
+            return {.low = 4 + i % 16, .low_shift = 4 * half};
         case VKGEMM_TYPE_Q5_0:
-            return {6 + i % 16, 4 * half, 2 + i / 8, i % 8, 0};
+            return {.low = 6 + i % 16, .low_shift = 4 * half, .high = 2 + i / 8, .high_shift = i % 8};
         case VKGEMM_TYPE_Q5_1:
-            return {8 + i % 16, 4 * half, 4 + i / 8, i % 8, 0};
+            return {.low = 8 + i % 16, .low_shift = 4 * half, .high = 4 + i / 8, .high_shift = i % 8};
         case VKGEMM_TYPE_Q4_K:
-            return {16 + 32 * pair + within, 4 * upper, none, 0, i / 32};
+            return {.low = 16 + 32 * pair + within, .low_shift = 4 * upper, .sub = i / 32};
         case VKGEMM_TYPE_Q5_K:
-            return {48 + 32 * pair + within, 4 * upper, 16 + within, i / 32, i / 32};
+            return {.low = 48 + 32 * pair + within,
+                    .low_shift = 4 * upper,
+                    .high = 16 + within,
+                    .high_shift = i / 32,
+                    .sub = i / 32};
         case VKGEMM_TYPE_Q6_K:
-            return {i / 128 * 64 + i % 64, 4 * (i / 64 % 2), 128 + i / 128 * 32 + within, 2 * (i / 32 % 4), i / 16};
+            return {.low = i / 128 * 64 + i % 64,
+                    .low_shift = 4 * (i / 64 % 2),
+                    .high = 128 + i / 128 * 32 + within,
+                    .high_shift = 2 * (i / 32 % 4),
+                    .sub = i / 16};
         case VKGEMM_TYPE_MXFP4:
-            return {1 + i % 16, 4 * half, none, 0, 0};
+            return {.low = 1 + i % 16, .low_shift = 4 * half};
         case VKGEMM_TYPE_NVFP4:
-            return {4 + i / 16 * 8 + i % 8, 4 * (i / 8 % 2), none, 0, i / 16};
+            return {.low = 4 + i / 16 * 8 + i % 8, .low_shift = 4 * (i / 8 % 2), .sub = i / 16};
         default:  // q4_0, iq4_nl
-            return {2 + i % 16, 4 * half, none, 0, 0};
+            return {.low = 2 + i % 16, .low_shift = 4 * half};
     }
 }
 /// The number of lower and of upper bits of a code.
@@ -92,13 +101,13 @@ inline uint32_t highBits(Type type) { return type == VKGEMM_TYPE_Q6_K ? 2 : 1; }
 inline uint32_t codeAt(Type type, const std::byte* block, size_t i) {
     const Place at = placeOf(type, i);
     const uint32_t low = byteAt(block, at.low) >> at.low_shift & ((1u << lowBits(type)) - 1);
-    if (at.high == 0xffff) return low;
+    if (at.high == Place::none) return low;
     return low | (byteAt(block, at.high) >> at.high_shift & ((1u << highBits(type)) - 1)) << 4;
 }
 inline void putCode(Type type, std::byte* block, size_t i, uint32_t code) {
     const Place at = placeOf(type, i);
     put(block, at.low, (code & ((1u << lowBits(type)) - 1)) << at.low_shift);
-    if (at.high != 0xffff) put(block, at.high, (code >> 4) << at.high_shift);
+    if (at.high != Place::none) put(block, at.high, (code >> 4) << at.high_shift);
 }
 
 /// Scale and minimum of a sub-block of q4_k and q5_k. Each has six bits; they begin at byte 4.
@@ -110,9 +119,14 @@ inline std::array<uint32_t, 2> kScales(const std::byte* block, size_t sub) {
 }
 inline void putKScales(std::byte* block, size_t sub, uint32_t scale, uint32_t least) {
     std::byte* s = block + 4;
-    if (sub < 4) return put(s, sub, scale), put(s, sub + 4, least);
+    if (sub < 4) {
+        put(s, sub, scale);
+        put(s, sub + 4, least);
+        return;
+    }
     put(s, sub + 4, (scale & 15) | (least & 15) << 4);
-    put(s, sub - 4, scale >> 4 << 6), put(s, sub, least >> 4 << 6);
+    put(s, sub - 4, scale >> 4 << 6);
+    put(s, sub, least >> 4 << 6);
 }
 
 /// The scale and offset of a sub-block: an element is scale * numberOf(code) + offset.
@@ -185,38 +199,41 @@ inline uint32_t nearestCode(Type type, uint32_t codes, double x) {
 /// largest: the largest magnitude of a number. codes: how many there are. sub: elements in a sub-block. offset: whether
 /// the format has offsets.
 struct Traits {
-    double largest;
-    uint32_t codes, sub;
-    bool offset;
+    double largest = 0;
+    uint32_t codes = 0, sub = 32;
+    bool offset = false;
 };
 inline Traits traitsOf(Type type) {
     if (const Group g = groupOf(type); g.bits)
-        return {g.bits == 4 ? 15.0 : 127.0, 1u << g.bits, blockElements(type), g.bits == 4};
+        return {.largest = g.bits == 4 ? 15.0 : 127.0,
+                .codes = 1u << g.bits,
+                .sub = blockElements(type),
+                .offset = g.bits == 4};
     switch (type) {
         case VKGEMM_TYPE_I4:
-            return {7, 16, 32, false};
+            return {.largest = 7, .codes = 16};
         case VKGEMM_TYPE_Q8_0:
-            return {127, 256, 32, false};
+            return {.largest = 127, .codes = 256};
         case VKGEMM_TYPE_Q4_1:
-            return {15, 16, 32, true};
+            return {.largest = 15, .codes = 16, .offset = true};
         case VKGEMM_TYPE_Q5_0:
-            return {16, 32, 32, false};
+            return {.largest = 16, .codes = 32};
         case VKGEMM_TYPE_Q5_1:
-            return {31, 32, 32, true};
+            return {.largest = 31, .codes = 32, .offset = true};
         case VKGEMM_TYPE_Q4_K:
-            return {15, 16, 32, true};
+            return {.largest = 15, .codes = 16, .offset = true};
         case VKGEMM_TYPE_Q5_K:
-            return {31, 32, 32, true};
+            return {.largest = 31, .codes = 32, .offset = true};
         case VKGEMM_TYPE_Q6_K:
-            return {32, 64, 16, false};
+            return {.largest = 32, .codes = 64, .sub = 16};
         case VKGEMM_TYPE_IQ4_NL:
-            return {127, 16, 32, false};
+            return {.largest = 127, .codes = 16};
         case VKGEMM_TYPE_MXFP4:
-            return {6, 16, 32, false};
+            return {.largest = 6, .codes = 16};
         case VKGEMM_TYPE_NVFP4:
-            return {6, 16, 16, false};
+            return {.largest = 6, .codes = 16, .sub = 16};
         default:  // q4_0
-            return {8, 16, 32, false};
+            return {.largest = 8, .codes = 16};
     }
 }
 
@@ -237,18 +254,23 @@ inline void putScales(Type type, std::byte* b, std::span<const double> scale, st
         const Type stored = g.scaleBytes == 2 ? VKGEMM_TYPE_F16 : VKGEMM_TYPE_F32;
         // With 8 bits always -1: not 0, so that code which ignores it fails tests; -127 to 127 still fit.
         const double zero = g.bits == 8 ? -1 : most > 0 ? std::nearbyint(deepest / most) : 0;
-        return encode(stored, most, b), encode(stored, zero, b + g.scaleBytes);
+        encode(stored, most, b);
+        encode(stored, zero, b + g.scaleBytes);
+        return;
     }
     switch (type) {
         case VKGEMM_TYPE_I4:  // without scales
             return;
         case VKGEMM_TYPE_Q4_1:
         case VKGEMM_TYPE_Q5_1:
-            return Half::encode(most, b), Half::encode(-deepest, b + 2);
+            Half::encode(most, b);
+            Half::encode(-deepest, b + 2);
+            return;
         case VKGEMM_TYPE_Q4_K:
         case VKGEMM_TYPE_Q5_K: {
             const double d = whole ? most : most / 63, dmin = whole ? 1 : deepest / 63;
-            Half::encode(d, b), Half::encode(dmin, b + 2);
+            Half::encode(d, b);
+            Half::encode(dmin, b + 2);
             for (size_t s = 0; s < scale.size(); ++s)
                 putKScales(b, s, d > 0 ? static_cast<uint32_t>(std::nearbyint(scale[s] / d)) : 0,
                            dmin > 0 ? static_cast<uint32_t>(std::nearbyint(least[s] / dmin)) : 0);
@@ -312,7 +334,11 @@ inline void encodeBlock(Type type, std::span<const double> values, std::byte* bl
         const bool none = type == VKGEMM_TYPE_IQ4_NL && range == 0;  // only a scale of 0 gives 0
         scale[s] = whole && !none ? 1 : std::max(range, 0.0) / traits.largest;
     }
-    if (!finite) scale.fill(std::numeric_limits<double>::quiet_NaN()), least.fill(0), whole = true;
+    if (!finite) {
+        scale.fill(std::numeric_limits<double>::quiet_NaN());
+        least.fill(0);
+        whole = true;
+    }
     formats::putScales(type, block, std::span(scale).first(subs), std::span(least).first(subs), whole);
     formats::Scale s{};
     for (size_t i = 0; finite && i < count; ++i) {

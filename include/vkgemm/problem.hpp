@@ -33,11 +33,17 @@ class [[nodiscard]] Result {
 
     explicit operator bool() const { return value_.has_value(); }
     const Status& status() const { return status_; }
-    T& operator*() & { return assert(value_), *value_; }
-    const T& operator*() const& { return assert(value_), *value_; }
-    T&& operator*() && { return assert(value_), *std::move(value_); }
-    T* operator->() { return assert(value_), &*value_; }
-    const T* operator->() const { return assert(value_), &*value_; }
+    T& operator*() & {
+        assert(value_);
+        return *value_;
+    }
+    const T& operator*() const& {
+        assert(value_);
+        return *value_;
+    }
+    T&& operator*() && { return std::move(**this); }
+    T* operator->() { return &**this; }
+    const T* operator->() const { return &**this; }
 
    private:
     std::optional<T> value_;
@@ -115,54 +121,92 @@ struct ParsedProblem {
 /// Conversions between the structs above and those of problem.h.
 namespace convert {
 
-inline VkgemmMatrix toC(const Matrix& m) { return {m.type, m.layout, m.ld, m.batchStride}; }
-inline Matrix fromC(const VkgemmMatrix& m) { return {m.type, m.layout, m.ld, m.batchStride}; }
+inline VkgemmMatrix toC(const Matrix& m) {
+    return {.type = m.type, .layout = m.layout, .ld = m.ld, .batchStride = m.batchStride};
+}
+inline Matrix fromC(const VkgemmMatrix& m) {
+    return {.type = m.type, .layout = m.layout, .ld = m.ld, .batchStride = m.batchStride};
+}
 
 /// Counts whose default is 1, which the C structs state as 0. A library without the field then accepts the struct.
 inline uint64_t countToC(uint64_t count) { return count == 1 ? 0 : count; }
 inline uint64_t countFromC(uint64_t count) { return count == 0 ? 1 : count; }
 
 inline VkgemmProblem toC(const Problem& p) {
-    VkgemmProblem c{};
-    c.structSize = sizeof c;
-    c.m = p.m, c.n = p.n, c.k = p.k, c.batch = p.batch;
-    c.a = toC(p.a), c.b = toC(p.b), c.c = toC(p.c), c.d = toC(p.d);
-    c.cSource = p.cSource, c.accumulate = p.accumulate, c.accuracy = p.accuracy;
+    VkgemmProblem c{.structSize = sizeof(VkgemmProblem),
+                    .pNext = nullptr,
+                    .m = p.m,
+                    .n = p.n,
+                    .k = p.k,
+                    .batch = p.batch,
+                    .a = toC(p.a),
+                    .b = toC(p.b),
+                    .c = toC(p.c),
+                    .d = toC(p.d),
+                    .cSource = p.cSource,
+                    .accumulate = p.accumulate,
+                    .accuracy = p.accuracy,
+                    .epilogueCount = p.epilogue.count,
+                    .epilogue = {},
+                    .packedA = p.packedA,
+                    .packedB = p.packedB,
+                    .upTo = p.upTo,
+                    .grouping = p.grouping,
+                    .indicesPerRow = p.indicesPerRow,
+                    .batchInvariant = p.batchInvariant,
+                    .outerBatch = countToC(p.outerBatch),
+                    .outerStrideA = p.outerStrideA,
+                    .outerStrideB = p.outerStrideB,
+                    .outerStrideC = p.outerStrideC,
+                    .outerStrideD = p.outerStrideD,
+                    .ratioA = countToC(p.ratioA),
+                    .ratioB = countToC(p.ratioB),
+                    .outerRatioA = countToC(p.outerRatioA),
+                    .outerRatioB = countToC(p.outerRatioB),
+                    .biasType = p.biasType,
+                    .scaleType = p.scaleType,
+                    .residualType = p.residualType,
+                    .scalars = p.scalars};
     for (uint32_t i = 0; i < VKGEMM_MAX_EPILOGUE_STEPS; ++i)
         c.epilogue[i] = {p.epilogue.step[i].kind, p.epilogue.step[i].low, p.epilogue.step[i].high};
-    c.epilogueCount = p.epilogue.count;
-    c.packedA = p.packedA, c.packedB = p.packedB;
-    c.upTo = p.upTo;
-    c.grouping = p.grouping, c.indicesPerRow = p.indicesPerRow;
-    c.batchInvariant = p.batchInvariant;
-    c.outerBatch = countToC(p.outerBatch);
-    c.outerStrideA = p.outerStrideA, c.outerStrideB = p.outerStrideB;
-    c.outerStrideC = p.outerStrideC, c.outerStrideD = p.outerStrideD;
-    c.ratioA = countToC(p.ratioA), c.ratioB = countToC(p.ratioB);
-    c.outerRatioA = countToC(p.outerRatioA), c.outerRatioB = countToC(p.outerRatioB);
-    c.biasType = p.biasType, c.scaleType = p.scaleType, c.residualType = p.residualType;
-    c.scalars = p.scalars;
     return c;
 }
 
 inline Problem fromC(const VkgemmProblem& c) {
-    Problem p{.m = c.m, .n = c.n, .k = c.k, .batch = c.batch};
-    p.a = fromC(c.a), p.b = fromC(c.b), p.c = fromC(c.c), p.d = fromC(c.d);
-    p.cSource = c.cSource, p.accumulate = c.accumulate, p.accuracy = c.accuracy;
+    Problem p{.m = c.m,
+              .n = c.n,
+              .k = c.k,
+              .batch = c.batch,
+              .a = fromC(c.a),
+              .b = fromC(c.b),
+              .c = fromC(c.c),
+              .d = fromC(c.d),
+              .cSource = c.cSource,
+              .accumulate = c.accumulate,
+              .accuracy = c.accuracy,
+              .epilogue = {},
+              .packedA = c.packedA,
+              .packedB = c.packedB,
+              .upTo = c.upTo,
+              .grouping = c.grouping,
+              .indicesPerRow = c.indicesPerRow,
+              .batchInvariant = c.batchInvariant != 0,
+              .outerBatch = countFromC(c.outerBatch),
+              .outerStrideA = c.outerStrideA,
+              .outerStrideB = c.outerStrideB,
+              .outerStrideC = c.outerStrideC,
+              .outerStrideD = c.outerStrideD,
+              .ratioA = countFromC(c.ratioA),
+              .ratioB = countFromC(c.ratioB),
+              .outerRatioA = countFromC(c.outerRatioA),
+              .outerRatioB = countFromC(c.outerRatioB),
+              .biasType = c.biasType,
+              .scaleType = c.scaleType,
+              .residualType = c.residualType,
+              .scalars = c.scalars};
+    p.epilogue.count = c.epilogueCount;
     for (uint32_t i = 0; i < VKGEMM_MAX_EPILOGUE_STEPS; ++i)
         p.epilogue.step[i] = {c.epilogue[i].kind, c.epilogue[i].low, c.epilogue[i].high};
-    p.epilogue.count = c.epilogueCount;
-    p.packedA = c.packedA, p.packedB = c.packedB;
-    p.upTo = c.upTo;
-    p.grouping = c.grouping, p.indicesPerRow = c.indicesPerRow;
-    p.batchInvariant = c.batchInvariant != 0;
-    p.outerBatch = countFromC(c.outerBatch);
-    p.outerStrideA = c.outerStrideA, p.outerStrideB = c.outerStrideB;
-    p.outerStrideC = c.outerStrideC, p.outerStrideD = c.outerStrideD;
-    p.ratioA = countFromC(c.ratioA), p.ratioB = countFromC(c.ratioB);
-    p.outerRatioA = countFromC(c.outerRatioA), p.outerRatioB = countFromC(c.outerRatioB);
-    p.biasType = c.biasType, p.scaleType = c.scaleType, p.residualType = c.residualType;
-    p.scalars = c.scalars;
     return p;
 }
 

@@ -41,7 +41,10 @@ std::string_view nearestWord(std::string_view word, const Range& known) {
     std::string_view best;
     size_t least = std::min(std::max<size_t>(2, word.size() / 2) + 1, word.size());
     for (const auto& k : known)
-        if (const size_t d = editDistance(word, std::string_view(k)); d < least) least = d, best = k;
+        if (const size_t distance = editDistance(word, std::string_view(k)); distance < least) {
+            least = distance;
+            best = k;
+        }
     return best;
 }
 

@@ -117,7 +117,33 @@ inline VkgemmPlanOptions toC(const PlanOptions& o) {
             .runSeconds = o.runSeconds};
 }
 
-inline VkgemmOperand toC(const Operand& o) { return {o.buffer, o.offset, o.size, o.address}; }
+inline VkgemmOperand toC(const Operand& o) {
+    return {.buffer = o.buffer, .offset = o.offset, .size = o.size, .address = o.address};
+}
+
+inline VkgemmContextInfo toC(const ContextInfo& info) {
+    return {.structSize = sizeof(VkgemmContextInfo),
+            .flags = info.flags,
+            .pNext = nullptr,
+            .instance = info.instance,
+            .physicalDevice = info.physicalDevice,
+            .device = info.device,
+            .apiVersion = info.apiVersion,
+            .getInstanceProcAddr = info.getInstanceProcAddr,
+            .enabledFeatures = info.enabledFeatures,
+            .enabledExtensions = info.enabledExtensions.data(),
+            .enabledExtensionCount = static_cast<uint32_t>(info.enabledExtensions.size()),
+            .pipelineCache = info.pipelineCache,
+            .allocator = info.allocator,
+            .log = info.log,
+            .logUser = info.logUser,
+            .tunedRows = info.tunedRows,
+            .disabledKernels = info.disabledKernels,
+            .recorded = info.recorded,
+            .recordedUser = info.recordedUser,
+            .queueFlags = info.queueFlags,
+            .nativeKernels = info.nativeKernels};
+}
 
 inline VkgemmRun toC(const Run& r) {
     const Sizes sizes = r.sizes.value_or(Sizes{.batch = 0});
@@ -199,23 +225,24 @@ inline Result<std::string> formatProblem(const Problem& problem, double alpha = 
 inline Result<Needs> queryNeeds(const NeedsInfo& info) {
     std::vector<VkgemmProblem> problems;
     for (const Problem& p : info.problems) problems.push_back(convert::toC(p));
-    const VkgemmNeedsInfo c{sizeof(VkgemmNeedsInfo),
-                            nullptr,
-                            info.instance,
-                            info.physicalDevice,
-                            info.apiVersion,
-                            info.getInstanceProcAddr,
-                            problems.data(),
-                            static_cast<uint32_t>(problems.size()),
-                            info.operands};
+    const VkgemmNeedsInfo c{.structSize = sizeof(VkgemmNeedsInfo),
+                            .pNext = nullptr,
+                            .instance = info.instance,
+                            .physicalDevice = info.physicalDevice,
+                            .apiVersion = info.apiVersion,
+                            .getInstanceProcAddr = info.getInstanceProcAddr,
+                            .problems = problems.data(),
+                            .problemCount = static_cast<uint32_t>(problems.size()),
+                            .operands = info.operands};
     auto needs = convert::output<VkgemmNeeds>();
     VkgemmError error{};
     const VkgemmResult code = vkgemmQueryNeeds(&c, &needs, &error);
     if (code < 0) return convert::toStatus(code, error);
-    return Result<Needs>({{needs.requiredExtensions, needs.requiredExtensions + needs.requiredExtensionCount},
-                          {needs.optionalExtensions, needs.optionalExtensions + needs.optionalExtensionCount},
-                          needs.requiredFeatures,
-                          needs.optionalFeatures},
+    const auto list = [](const char* const* names, uint32_t count) { return std::vector(names, names + count); };
+    return Result<Needs>({.requiredExtensions = list(needs.requiredExtensions, needs.requiredExtensionCount),
+                          .optionalExtensions = list(needs.optionalExtensions, needs.optionalExtensionCount),
+                          .requiredFeatures = needs.requiredFeatures,
+                          .optionalFeatures = needs.optionalFeatures},
                          convert::toStatus(code, error));
 }
 
@@ -344,27 +371,7 @@ class Context {
     VkgemmContext handle() const { return handle_.get(); }
 
     static Result<Context> create(const ContextInfo& info) {
-        const VkgemmContextInfo c{sizeof(VkgemmContextInfo),
-                                  info.flags,
-                                  nullptr,
-                                  info.instance,
-                                  info.physicalDevice,
-                                  info.device,
-                                  info.apiVersion,
-                                  info.getInstanceProcAddr,
-                                  info.enabledFeatures,
-                                  info.enabledExtensions.data(),
-                                  static_cast<uint32_t>(info.enabledExtensions.size()),
-                                  info.pipelineCache,
-                                  info.allocator,
-                                  info.log,
-                                  info.logUser,
-                                  info.tunedRows,
-                                  info.disabledKernels,
-                                  info.recorded,
-                                  info.recordedUser,
-                                  info.queueFlags,
-                                  info.nativeKernels};
+        const VkgemmContextInfo c = convert::toC(info);
         VkgemmContext context = nullptr;
         VkgemmError error{};
         const VkgemmResult code = vkgemmCreateContext(&c, &context, &error);

@@ -83,7 +83,8 @@ void CallWatch::recorded(void* device, const char* problem, VkgemmPlan plan, con
               .device = watch->device_.info.name,
               .driver = watch->device_.info.driver,
               .problem = problem};
-    c.kernel = watch->info_.kernel, c.tile = watch->info_.tile;
+    c.kernel = watch->info_.kernel;
+    c.tile = watch->info_.tile;
     c.alignment = std::max<uint32_t>(1, static_cast<uint32_t>(watch->info_.operandAlignment));
     c.workspace = watch->info_.requiredBytes[VKGEMM_SLOT_WORKSPACE];
     c.resultBytes = watch->info_.requiredBytes[VKGEMM_SLOT_D];

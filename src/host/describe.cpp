@@ -67,7 +67,10 @@ uint32_t compute_family(const InstanceState& instance, VkPhysicalDevice device, 
         if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) || families[i].queueCount == 0) continue;
         const int rank =
             1 + 2 * (families[i].timestampValidBits > 0) + !(families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT);
-        if (rank > best_rank) best = i, best_rank = rank, *timestamp_bits = families[i].timestampValidBits;
+        if (rank <= best_rank) continue;
+        best = i;
+        best_rank = rank;
+        *timestamp_bits = families[i].timestampValidBits;
     }
     if (flags && best != UINT32_MAX) *flags = families[best].queueFlags;
     return best;
@@ -80,9 +83,12 @@ uint32_t transfer_family(const InstanceState& instance, VkPhysicalDevice device,
     instance.vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
     constexpr VkQueueFlags beside = VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;  // a video queue copies, too
     for (uint32_t i = 0; i < count; ++i)
-        if ((families[i].queueFlags & ~beside) == VK_QUEUE_TRANSFER_BIT && families[i].queueCount > 0)
-            return queues = families[i].queueCount, i;
-    return queues = 0, UINT32_MAX;
+        if ((families[i].queueFlags & ~beside) == VK_QUEUE_TRANSFER_BIT && families[i].queueCount > 0) {
+            queues = families[i].queueCount;
+            return i;
+        }
+    queues = 0;
+    return UINT32_MAX;
 }
 
 bool has_extension(const InstanceState& instance, VkPhysicalDevice device, std::string_view name) {

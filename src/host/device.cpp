@@ -126,7 +126,8 @@ Status make_pipeline_cache(DeviceState& state, const DeviceOptions& options) {
     const std::vector<std::byte> data = options.pipelineCache(state.info);
     VkPipelineCacheCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
-    info.initialDataSize = data.size(), info.pInitialData = data.data();
+    info.initialDataSize = data.size();
+    info.pInitialData = data.data();
     const VkResult made = state.vk.vkCreatePipelineCache(state.handle, &info, nullptr, &state.pipeline_cache);
     return made == VK_SUCCESS ? Status{} : failed(made, "vkCreatePipelineCache");
 }
@@ -169,7 +170,8 @@ Result<Device> Device::open(const DeviceOptions& options) {
     if (Status s = detail::make_device(*state); !s) return s;
     if (Status s = detail::make_pipeline_cache(*state, options); !s) return s;
     if (const char* folder = std::getenv("VKGEMM_CAPTURE")) state->capture_folder = folder;
-    state->log = options.log, state->log_user = options.logUser;
+    state->log = options.log;
+    state->log_user = options.logUser;
     const bool captures = !state->capture_folder.empty();
     auto context = Context::create({.instance = state->instance->handle,
                                     .physicalDevice = state->physical,

@@ -82,7 +82,10 @@ uint64_t features_for_inspecting(const InstanceState& instance, VkPhysicalDevice
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES);
     auto all = typed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
     if (has_extension(instance, device, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME)) all.pNext = &info;
-    if (version >= VK_API_VERSION_1_2) bytes.pNext = all.pNext, all.pNext = &bytes;
+    if (version >= VK_API_VERSION_1_2) {
+        bytes.pNext = all.pNext;
+        all.pNext = &bytes;
+    }
     instance.vk.vkGetPhysicalDeviceFeatures2(device, &all);
     uint64_t features = bytes.shaderInt8 ? feature_bit("shaderInt8") : 0;
     if (info.pipelineExecutableInfo) {
@@ -111,7 +114,8 @@ Result<PipelineReport> Device::inspect(VkPipeline pipeline) const {
     PipelineReport report;
     for (uint32_t i = 0; i < executables.size(); ++i) {
         auto info = typed<VkPipelineExecutableInfoKHR>(VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR);
-        info.pipeline = pipeline, info.executableIndex = i;
+        info.pipeline = pipeline;
+        info.executableIndex = i;
         if (Status s = detail::read(d, info, report); !s) return s;
     }
     return report;

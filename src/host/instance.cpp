@@ -2,6 +2,7 @@
 // The loader, the instance, and the validation layer's messages.
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "host/state.h"
 
@@ -70,14 +71,25 @@ struct ValidationChain {
     VkBool32 yes = VK_TRUE;
     // Without the second one, the layer does not track what shaders read and write, so it does not find a missing
     // barrier between dispatches.
-    VkLayerSettingEXT sync[2] = {
-        {validation_layer, "validate_sync", VK_LAYER_SETTING_TYPE_BOOL32_EXT, 1, &yes},
-        {validation_layer, "syncval_shader_accesses_heuristic", VK_LAYER_SETTING_TYPE_BOOL32_EXT, 1, &yes}};
-    VkLayerSettingsCreateInfoEXT settings{VK_STRUCTURE_TYPE_LAYER_SETTINGS_CREATE_INFO_EXT, nullptr, 2, sync};
+    VkLayerSettingEXT sync[2] = {switched_on("validate_sync"), switched_on("syncval_shader_accesses_heuristic")};
+    VkLayerSettingsCreateInfoEXT settings{.sType = VK_STRUCTURE_TYPE_LAYER_SETTINGS_CREATE_INFO_EXT,
+                                          .pNext = nullptr,
+                                          .settingCount = static_cast<uint32_t>(std::size(sync)),
+                                          .pSettings = sync};
     VkDebugUtilsMessengerCreateInfoEXT messenger{};
+
     explicit ValidationChain(MessageLog& log) : messenger(messenger_info(log)) { messenger.pNext = &settings; }
     ValidationChain(const ValidationChain&) = delete;
     ValidationChain& operator=(const ValidationChain&) = delete;
+
+   private:
+    VkLayerSettingEXT switched_on(const char* name) const {
+        return {.pLayerName = validation_layer,
+                .pSettingName = name,
+                .type = VK_LAYER_SETTING_TYPE_BOOL32_EXT,
+                .valueCount = 1,
+                .pValues = &yes};
+    }
 };
 
 /// With the extension that lists devices of portability drivers, too. Every loader of 2022 and later has it. To ask
@@ -103,10 +115,10 @@ Result<LoaderCalls> loader_calls() {
             "no Vulkan loader on this system (libvulkan.so.1, vulkan-1.dll, libvulkan.dylib); install the Vulkan "
             "runtime or a driver that brings it"};
     const LoaderCalls calls{
-        find<PFN_vkEnumerateInstanceVersion>(get, "vkEnumerateInstanceVersion"),
-        find<PFN_vkEnumerateInstanceLayerProperties>(get, "vkEnumerateInstanceLayerProperties"),
-        find<PFN_vkEnumerateInstanceExtensionProperties>(get, "vkEnumerateInstanceExtensionProperties"),
-        find<PFN_vkCreateInstance>(get, "vkCreateInstance")};
+        .version = find<PFN_vkEnumerateInstanceVersion>(get, "vkEnumerateInstanceVersion"),
+        .layers = find<PFN_vkEnumerateInstanceLayerProperties>(get, "vkEnumerateInstanceLayerProperties"),
+        .extensions = find<PFN_vkEnumerateInstanceExtensionProperties>(get, "vkEnumerateInstanceExtensionProperties"),
+        .create = find<PFN_vkCreateInstance>(get, "vkCreateInstance")};
     if (!calls.version)
         return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
                       "the Vulkan loader of this system knows Vulkan 1.0 only; 1.1 is needed"};

@@ -49,16 +49,26 @@ Result<Replay> replayed(const Device& device, const Capture& c, const ParsedProb
     const auto buffers = upload(device, c, info.requiredBytes[VKGEMM_SLOT_WORKSPACE]);
     if (!buffers) return buffers.status();
     const auto at = [&](VkgemmSlot slot) { return (*buffers)[slot].handle() ? (*buffers)[slot].operand() : Operand{}; };
-    Run run{.a = at(VKGEMM_SLOT_A), .b = at(VKGEMM_SLOT_B), .c = at(VKGEMM_SLOT_C), .d = at(VKGEMM_SLOT_D)};
-    run.bias = at(VKGEMM_SLOT_BIAS), run.scale = at(VKGEMM_SLOT_SCALE), run.residual = at(VKGEMM_SLOT_RESIDUAL);
-    run.workspace = at(VKGEMM_SLOT_WORKSPACE), run.scalars = at(VKGEMM_SLOT_SCALARS);
-    run.alpha = problem.alpha, run.beta = problem.beta;
+    const Run run{.a = at(VKGEMM_SLOT_A),
+                  .b = at(VKGEMM_SLOT_B),
+                  .c = at(VKGEMM_SLOT_C),
+                  .d = at(VKGEMM_SLOT_D),
+                  .bias = at(VKGEMM_SLOT_BIAS),
+                  .scale = at(VKGEMM_SLOT_SCALE),
+                  .residual = at(VKGEMM_SLOT_RESIDUAL),
+                  .workspace = at(VKGEMM_SLOT_WORKSPACE),
+                  .alpha = problem.alpha,
+                  .beta = problem.beta,
+                  .scalars = at(VKGEMM_SLOT_SCALARS)};
     const auto patience = std::chrono::seconds(device.info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU ? 600 : 60);
     if (Status s = device.submit([&](VkCommandBuffer commands) { return plan->record(commands, run); }, patience); !s)
         return s;
     std::vector<std::byte> d(c.resultBytes);
     if (Status s = device.download((*buffers)[VKGEMM_SLOT_D], 0, d); !s) return s;
-    return Replay{detail::checksum(d), info.kernel, info.tile, info.requiredBytes[VKGEMM_SLOT_WORKSPACE]};
+    return Replay{.checksum = detail::checksum(d),
+                  .kernel = info.kernel,
+                  .tile = info.tile,
+                  .workspace = info.requiredBytes[VKGEMM_SLOT_WORKSPACE]};
 }
 
 }  // namespace

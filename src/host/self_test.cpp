@@ -66,7 +66,9 @@ Product make_product(uint32_t kernel, const Problem& like, uint64_t seed) {
     for (uint64_t q = 0; q < depth; ++q)
         for (uint64_t col = 0; col < n; ++col)
             b_there[p.problem.b.layout == columnMajor ? col * depth + q : q * n + col] = b[q * n + col];
-    p.a = encoded(type_a, a_there), p.b = encoded(type_b, b_there), p.d = encoded(p.problem.d.type, d);
+    p.a = encoded(type_a, a_there);
+    p.b = encoded(type_b, b_there);
+    p.d = encoded(p.problem.d.type, d);
     return p;
 }
 

@@ -53,10 +53,10 @@ Result<Choice> Planner::choose(const PreparedProblem& p, const Request& asked, B
 }
 
 // The plans of the operands that are packed ahead. `n` is the problem of the choice.
-void Planner::add_packs(const Normalised& n) {
+void Planner::add_packs(const Normalised& normalised) {
     for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B})
         if (plan.steps.packed_keys[slot])
-            plan.packs[slot] = make_pack_steps(plan.choice, plan.problem.completed, n, slot, caps(), request);
+            plan.packs[slot] = make_pack_steps(plan.choice, plan.problem.completed, normalised, slot, caps(), request);
 }
 
 // What comes packed has one layout for all ranges: the one that suits the first that is planned.

@@ -61,39 +61,49 @@ bool computes(const Words& x, const std::vector<bool>& is_narrow) {
     return op == op_f_convert || ((is_arithmetic || op == op_constant) && is_narrow[x[1]]);
 }
 
+int failed(const char* file, const std::string& why) {
+    std::fprintf(stderr, "bfloat16: %s %s\n", file, why.c_str());
+    return 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const bool hides = argc == 3 && std::string_view(argv[1]) == "hide";
-    if (argc != 3 || (!hides && std::string_view(argv[1]) != "restore"))
-        return std::fprintf(stderr, "usage: bfloat16 hide|restore FILE.spv\n"), 2;
+    if (argc != 3 || (!hides && std::string_view(argv[1]) != "restore")) {
+        std::fprintf(stderr, "usage: bfloat16 hide|restore FILE.spv\n");
+        return 2;
+    }
     std::ifstream file(argv[2], std::ios::binary);
     const std::string bytes((std::istreambuf_iterator<char>(file)), {});
     Words in(bytes.size() / 4), out;
     for (size_t i = 0; i < in.size() * 4; ++i) in[i / 4] |= uint32_t{uint8_t(bytes[i])} << i % 4 * 8;
-    if (in.size() < 5 || in[0] != 0x07230203u || in[3] > in.size())
-        return std::fprintf(stderr, "bfloat16: %s is not a SPIR-V module\n", argv[2]), 1;
+    if (in.size() < 5 || in[0] != 0x07230203u || in[3] > in.size()) return failed(argv[2], "is not a SPIR-V module");
     out.assign(in.begin(), in.begin() + 5);
     std::vector<bool> is_narrow(in[3]);
     const char* why = nullptr;
     bool found = false, extended = false;
     for (size_t at = 5, next; at < in.size() && !why; at = next) {
         next = at + std::max(in[at] >> 16, 1u);
-        if (next > in.size()) return std::fprintf(stderr, "bfloat16: %s ends in an instruction\n", argv[2]), 1;
+        if (next > in.size()) return failed(argv[2], "ends in an instruction");
         const Words x(in.begin() + ptrdiff_t(at), in.begin() + ptrdiff_t(next));
         const uint32_t op = x[0] & 0xffff;
-        if (op == op_type_float && x[2] == 16) is_narrow[x[1]] = true, found |= !hides || x.size() == 4;
+        if (op == op_type_float && x[2] == 16) {
+            is_narrow[x[1]] = true;
+            found |= !hides || x.size() == 4;
+        }
         if (op == op_type_vector) is_narrow[x[1]] = is_narrow[x[2]];
         if (computes(x, is_narrow)) why = "it computes in it";
         if (!hides && !extended && op != op_capability) {
             const Words name = bfloat16_extension();
-            out.insert(out.end(), name.begin(), name.end()), extended = true;
+            out.insert(out.end(), name.begin(), name.end());
+            extended = true;
         }
         const Words y = hides ? hidden(x, why) : restored(x);
         out.insert(out.end(), y.begin(), y.end());
     }
     if (!found) return 0;
-    if (why) return std::fprintf(stderr, "bfloat16: %s stays as it is: %s\n", argv[2], why), 1;
+    if (why) return failed(argv[2], std::string("stays as it is: ") + why);
     std::ofstream to(argv[2], std::ios::binary);
     for (const uint32_t word : out)
         for (int i = 0; i < 4; ++i) to.put(static_cast<char>(word >> i * 8 & 0xff));

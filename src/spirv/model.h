@@ -23,13 +23,19 @@ class Model {
     /// Encodes (or decodes into) words(): `count` more words, those of one whole module. `in` is read by encoders only.
     /// A second module is predicted from the first, to which it should be similar.
     void run(Coder& coder, const uint32_t* in, size_t count) {
-        coder_ = &coder, in_ = in, end_ = words_.size() + count;
+        coder_ = &coder;
+        in_ = in;
         offset_ = words_.size();
-        words_.reserve(end_), kinds_.reserve(end_);
-        results_.fill(0), heads_.fill(0), substitutes_[0].fill(0), substitutes_[1].fill(0);
+        end_ = offset_ + count;
+        words_.reserve(end_);
+        kinds_.reserve(end_);
+        results_.fill(0);
+        heads_.fill(0);
+        for (auto& of_module : substitutes_) of_module.fill(0);
         new_id_ = 1;
         for (uint32_t i = 0; i < 5 && words_.size() < end_; ++i) push(number(context(header, i), next()), other);
-        match_ = 5, length_ = offset_ ? 1 : 0;  // the first instruction of the first module
+        match_ = 5;  // the first instruction of the first module
+        length_ = offset_ ? 1 : 0;
         while (words_.size() < end_) instruction();
     }
     const std::vector<uint32_t>& words() const { return words_; }
@@ -78,7 +84,10 @@ class Model {
         return out;
     }
 
-    void push(uint32_t word, Kind kind) { words_.push_back(word), kinds_.push_back(kind); }
+    void push(uint32_t word, Kind kind) {
+        words_.push_back(word);
+        kinds_.push_back(kind);
+    }
 
     // The operand that is an instruction's result id. Only a guess: a wrong one costs bytes, no correctness.
     static uint32_t result_operand(uint32_t op) {
@@ -99,7 +108,10 @@ class Model {
             slots[o] = (hash ^ hash >> 15) * 0x297a2d39u >> 18;
         }
         for (size_t o = 0; o < std::size(orders) && !length_; ++o)
-            if (const uint32_t at = places_[slots[o]]) match_ = at, length_ = static_cast<uint32_t>(11 - 2 * o);
+            if (const uint32_t at = places_[slots[o]]) {
+                match_ = at;
+                length_ = static_cast<uint32_t>(11 - 2 * o);
+            }
         for (const uint32_t s : slots) places_[s] = static_cast<uint32_t>(words_.size());
     }
 
@@ -142,7 +154,8 @@ class Model {
             follow(op, j, guess_[j], kind);
             put(op, j, guess_[j], kind);
         }
-        ++length_, match_ += count;
+        ++length_;
+        match_ += count;
         return true;
     }
 
@@ -184,13 +197,15 @@ class Model {
         }
         uint32_t head = next();
         if (length_ && bit(context(same_head, std::min(length_, 15u), words_[match_]), head == words_[match_])) {
-            head = words_[match_], ++length_;
+            head = words_[match_];
+            ++length_;
         } else {
             const uint32_t before = heads_[(head_count_ - 1) % heads_.size()];
             const uint32_t op =
                 tree(context(opcode, before, heads_[(head_count_ - 2) % heads_.size()]), 16, head & 0xffff);
             head = op | number(context(length, op), head >> 16) << 16;
-            match_ = last_place(head), length_ = match_ && words_[match_] == head ? 1 : 0;
+            match_ = last_place(head);
+            length_ = match_ && words_[match_] == head ? 1 : 0;
         }
         const uint32_t op = head & 0xffff, count = std::max((head >> 16) & 0xffff, 1u);
         begin(head);
@@ -225,11 +240,15 @@ class Model {
         uint32_t how = 0, what = 0;
         if constexpr (Coder::encodes) {
             const uint32_t r = folded(word - result(0)), p = folded(word - latest[0]);
-            how = r <= p ? from_result : from_place, what = std::min(r, p);
-            for (uint32_t i = 32; i-- > 0;)
-                if (result(i) == word) how = of_results, what = i;
-            for (uint32_t i = 4; i-- > 0;)
-                if (latest[i] == word) how = of_place, what = i;
+            how = r <= p ? from_result : from_place;
+            what = std::min(r, p);
+            const auto take_if = [&](bool right, Way its_way, uint32_t back) {
+                if (!right) return;
+                how = its_way;
+                what = back;
+            };
+            for (uint32_t i = 32; i-- > 0;) take_if(result(i) == word, of_results, i);
+            for (uint32_t i = 4; i-- > 0;) take_if(latest[i] == word, of_place, i);
         }
         how = tree(context(way, place), 2, how);
         const uint32_t ctx = context(argument, place, how);

@@ -49,7 +49,8 @@ class Encoder {
             for (; waiting_; --waiting_, held_ = 0xff) bytes_.push_back(static_cast<uint8_t>(held_ + (low_ >> 32)));
             held_ = static_cast<uint8_t>(low_ >> 24);
         }
-        ++waiting_, low_ = (low_ & 0x00ffffff) << 8;
+        ++waiting_;
+        low_ = (low_ & 0x00ffffff) << 8;
     }
     std::vector<uint8_t> bytes_;
     uint64_t low_ = 0, waiting_ = 1;

@@ -16,8 +16,8 @@ using namespace vkgemm;
 using plan::Refusal;
 using plan::Result;
 
-void vk::log(const VkgemmContext_T& c, VkgemmSeverity severity, const std::string& text) {
-    if (c.log) c.log(c.log_user, severity, text.c_str());
+void vk::log(const VkgemmContext_T& context, VkgemmSeverity severity, const std::string& text) {
+    if (context.log) context.log(context.log_user, severity, text.c_str());
 }
 
 namespace {
@@ -91,15 +91,15 @@ VkgemmNativeKernels native_kernels(const VkgemmContextInfo& info) {
 
 // What decides about kernels in machine code. The device is asked to load an empty one only if nothing else forbids
 // them.
-void read_native(const VkgemmContextInfo& info, VkgemmContext_T& c) {
-    plan::DeviceCaps& caps = c.caps;
+void read_native(const VkgemmContextInfo& info, VkgemmContext_T& context) {
+    plan::DeviceCaps& caps = context.caps;
     caps.queue_flags = info.queueFlags;
     if (!VKGEMM_HAS_NATIVE) return;
     const VkgemmNativeKernels use = native_kernels(info);
     if (use == VKGEMM_NATIVE_OFF) caps.native_use = uint32_t(plan::NativeUse::off);
     if (use == VKGEMM_NATIVE_ANY_DRIVER) caps.native_use = uint32_t(plan::NativeUse::any_driver);
     caps.native_code = uint32_t(plan::Code::sm_90a);
-    caps.native_code = plan::why_not_native(caps) ? 0 : vk::native_code_of(c.device);
+    caps.native_code = plan::why_not_native(caps) ? 0 : vk::native_code_of(context.device);
 }
 
 Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps& caps) {
@@ -113,18 +113,20 @@ Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps
 }
 
 // Logs what matters of a new context.
-void log_context(const VkgemmContext_T& c, const std::vector<plan::DisabledKernelRow>& disabled) {
-    if (!c.forced_kernel.empty() && !plan::find_kernel(c.forced_kernel))
-        vk::log(c, VKGEMM_SEVERITY_WARNING, plan::concat({"VKGEMM_KERNEL: ", plan::unknown_kernel(c.forced_kernel)}));
-    for (const std::string& text : plan::skipped_in_short(c.tuned.rows())) vk::log(c, VKGEMM_SEVERITY_INFO, text);
+void log_context(const VkgemmContext_T& context, const std::vector<plan::DisabledKernelRow>& disabled) {
+    if (!context.forced_kernel.empty() && !plan::find_kernel(context.forced_kernel))
+        vk::log(context, VKGEMM_SEVERITY_WARNING,
+                plan::concat({"VKGEMM_KERNEL: ", plan::unknown_kernel(context.forced_kernel)}));
+    for (const std::string& text : plan::skipped_in_short(context.tuned.rows()))
+        vk::log(context, VKGEMM_SEVERITY_INFO, text);
     for (const plan::DisabledKernelRow& row : disabled)
         if (!plan::find_kernel(row.kernel))
-            vk::log(c, VKGEMM_SEVERITY_INFO,
+            vk::log(context, VKGEMM_SEVERITY_INFO,
                     plan::concat({"a self-test result is not followed: ", plan::unknown_kernel(row.kernel)}));
 }
 
 // Fills in what depends on the device; or why this device, with what was enabled on it, cannot be used.
-std::optional<Status> read_device(const VkgemmContextInfo& info, VkgemmContext_T& c) {
+std::optional<Status> read_device(const VkgemmContextInfo& info, VkgemmContext_T& context) {
     auto instance = vk::load_instance_functions(info.getInstanceProcAddr, info.instance);
     if (!instance) return instance.status();
     auto functions = vk::load_device_functions(*instance, info.device);
@@ -137,44 +139,44 @@ std::optional<Status> read_device(const VkgemmContextInfo& info, VkgemmContext_T
         vk::enabled_features(info.enabledFeatures, {info.enabledExtensions, info.enabledExtensionCount}, *version);
     if (!functions->CmdPushDescriptorSet) features &= ~plan::need::push_descriptor;
     if (!functions->GetBufferDeviceAddress) features &= ~plan::need::buffer_address;
-    c.caps = vk::read_device_caps(*instance, info.physicalDevice, *version, features);
-    if (c.caps.max_storage_buffers < BIND_COUNT)  // one decision, for choices and layouts alike
-        c.caps.features = features & ~plan::need::push_descriptor;
-    c.device.handle = info.device;
-    c.device.functions = *functions;
-    c.device.cache = info.pipelineCache;
-    c.device.cache_externally_synchronized =
+    context.caps = vk::read_device_caps(*instance, info.physicalDevice, *version, features);
+    if (context.caps.max_storage_buffers < BIND_COUNT)  // one decision, for choices and layouts alike
+        context.caps.features = features & ~plan::need::push_descriptor;
+    context.device.handle = info.device;
+    context.device.functions = *functions;
+    context.device.cache = info.pipelineCache;
+    context.device.cache_externally_synchronized =
         info.pipelineCache && (info.flags & VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED);
-    c.device.features = c.caps.features;
-    c.device.requires_subgroups = c.caps.subgroup_required != 0;
+    context.device.features = context.caps.features;
+    context.device.requires_subgroups = context.caps.subgroup_required != 0;
     if (info.allocator) {
-        c.allocator = *info.allocator;
-        c.device.allocator = &c.allocator;
+        context.allocator = *info.allocator;
+        context.device.allocator = &context.allocator;
     }
-    read_native(info, c);
-    const auto binding = plan::choose_binding(c.caps, {});
+    read_native(info, context);
+    const auto binding = plan::choose_binding(context.caps, {});
     return binding ? std::nullopt : std::optional(binding.status());
 }
 
 Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& info) {
-    auto c = std::make_unique<VkgemmContext_T>();
-    if (auto why = read_device(info, *c)) return *why;
-    c->forced_kernel = of_environment(info, "VKGEMM_KERNEL");
-    c->log = info.log;
-    c->log_user = info.logUser;
-    c->recorded = info.recorded;
-    c->recorded_user = info.recordedUser;
+    auto context = std::make_unique<VkgemmContext_T>();
+    if (auto why = read_device(info, *context)) return *why;
+    context->forced_kernel = of_environment(info, "VKGEMM_KERNEL");
+    context->log = info.log;
+    context->log_user = info.logUser;
+    context->recorded = info.recorded;
+    context->recorded_user = info.recordedUser;
     const auto disabled = plan::parse_disabled_kernels(info.disabledKernels ? info.disabledKernels : "");
     if (!disabled) return disabled.status();
-    plan::mark_disabled(*disabled, c->caps);
-    auto tuned = tuned_rows(info.tunedRows, c->caps);
+    plan::mark_disabled(*disabled, context->caps);
+    auto tuned = tuned_rows(info.tunedRows, context->caps);
     if (!tuned) return tuned.status();
-    c->tuned = std::move(*tuned);
-    c->caps.fitted = plan::fitted_weights(c->tuned.rows());
-    c->kernels.emplace(c->caps);
-    if (auto why = c->pipelines.init(c->device, c->caps.max_push_constant_bytes)) return *why;
-    log_context(*c, *disabled);
-    return c;
+    context->tuned = std::move(*tuned);
+    context->caps.fitted = plan::fitted_weights(context->tuned.rows());
+    context->kernels.emplace(context->caps);
+    if (auto why = context->pipelines.init(context->device, context->caps.max_push_constant_bytes)) return *why;
+    log_context(*context, *disabled);
+    return context;
 }
 
 }  // namespace

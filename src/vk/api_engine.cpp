@@ -42,7 +42,7 @@ std::string_view trimmed(std::string_view line) {
 }
 
 // The keys of a text that this version and device can compile. What is ignored is logged.
-Result<std::vector<plan::PipelineKey>> read_keys(const VkgemmContext_T& c, std::string_view text) {
+Result<std::vector<plan::PipelineKey>> read_keys(const VkgemmContext_T& context, std::string_view text) {
     std::vector<plan::PipelineKey> out;
     for (size_t number = 1; !text.empty(); ++number) {
         const std::string_view line = text.substr(0, text.find('\n')), key = trimmed(line);
@@ -55,15 +55,15 @@ Result<std::vector<plan::PipelineKey>> read_keys(const VkgemmContext_T& c, std::
                            plan::concat({where, "'", version, "' is not a version of vkgemm, as in '",
                                          version_of_keys(), " naive_f32_8x8 addresses WG=64,BM=8,BN=8'"})};
         if (version != version_of_keys()) {
-            vk::log(c, VKGEMM_SEVERITY_INFO, plan::concat({where, "ignored, it is of vkgemm ", version}));
+            vk::log(context, VKGEMM_SEVERITY_INFO, plan::concat({where, "ignored, it is of vkgemm ", version}));
             continue;
         }
         const auto read = plan::parse_pipeline_key(key.substr(version.size()));
         if (!read && read.status().code == VKGEMM_ERROR_PARSE)
             return Refusal{VKGEMM_ERROR_PARSE, where + read.status().text};
-        const auto why = read ? plan::unfit(*read, c.caps) : read.status();
+        const auto why = read ? plan::unfit(*read, context.caps) : read.status();
         if (why)
-            vk::log(c, VKGEMM_SEVERITY_INFO, plan::concat({where, "ignored: ", why->text}));
+            vk::log(context, VKGEMM_SEVERITY_INFO, plan::concat({where, "ignored: ", why->text}));
         else
             out.push_back(*read);
     }
@@ -86,14 +86,14 @@ VkAccessFlags2 access_of(const VkgemmPlan_T& p, const vk::CheckedRun& checked, V
 }
 
 // The bytes that a plan for element `i` of a caller's array asks for.
-Result<uint64_t> workspace_of(const VkgemmContext_T& c, const VkgemmProblem* problems, uint32_t i,
+Result<uint64_t> workspace_of(const VkgemmContext_T& context, const VkgemmProblem* problems, uint32_t i,
                               const plan::Request& request) {
     const VkgemmProblem* const problem = vk::array_element(problems, i);
     if (problem->structSize != problems->structSize)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"VkgemmProblem::structSize is ", problem->structSize,
                                      ", but that of problems[0] is ", problems->structSize, "; all must be the same"})};
-    const auto planned = vk::plan_problem(c, problem, request);
+    const auto planned = vk::plan_problem(context, problem, request);
     if (!planned) return planned.status();
     return planned->steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes;
 }

@@ -76,7 +76,10 @@ Explanation::Candidate candidate_of(const plan::Candidate& c, const plan::Proble
     out.data.kernelIndex = index_of(*c.kernel);
     out.data.state = state_of(c, p, caps);
     if (const auto tile = plan::with_constants(c.kernel->tile, request.tile)) out.tile = plan::to_text(*tile);
-    if (!c.why) return set_schedule(out.data, c.schedule), out;
+    if (!c.why) {
+        set_schedule(out.data, c.schedule);
+        return out;
+    }
     out.data.reason = c.why->code;
     out.data.otherTypes = !c.kernel->module.has_types_of(p);
     out.reason = c.why->text;
@@ -148,20 +151,21 @@ void add_choice(Explanation& e, const Result<plan::Plan>& planned) {
 }
 
 /// `whole` is the given problem, normalised. The candidates are those for its largest part.
-std::unique_ptr<Explanation> explain(const VkgemmContext_T& c, const plan::Problem& given, const plan::Problem& whole,
-                                     const plan::Request& request) {
+std::unique_ptr<Explanation> explain(const VkgemmContext_T& context, const plan::Problem& given,
+                                     const plan::Problem& whole, const plan::Request& request) {
     auto e = std::make_unique<Explanation>();
-    const auto planned = plan::make_plan(*c.kernels, given, request);
+    const auto planned = plan::make_plan(*context.kernels, given, request);
     const plan::Problem& p = planned ? planned->problem.normalised.problem : whole;
     add_choice(*e, planned);
     if (planned && planned->choice.tuned_unfit)
-        e->notes.insert(e->notes.begin(), plan::why_not_followed(*planned->choice.tuned_unfit, *c.kernels, p, request));
+        e->notes.insert(e->notes.begin(),
+                        plan::why_not_followed(*planned->choice.tuned_unfit, *context.kernels, p, request));
     if (!e->info.isEmpty) {
         if (request.tuned)
             for (const std::string& why : request.tuned->skipped_near(p, request.operand_alignment))
                 e->notes.push_back(why);
-        for (const plan::Candidate& row : plan::list_candidates(*c.kernels, p, request))
-            e->candidates.push_back(candidate_of(row, p, request, c.caps));
+        for (const plan::Candidate& row : plan::list_candidates(*context.kernels, p, request))
+            e->candidates.push_back(candidate_of(row, p, request, context.caps));
     }
     if (e->info.chosen != UINT32_MAX) {
         Explanation::Candidate& chosen = e->candidates[e->info.chosen];

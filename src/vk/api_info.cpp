@@ -249,7 +249,7 @@ VkgemmResult vkgemmGetPlanInfo(VkgemmPlan p, VkgemmPlanInfo* out) {
         info.predictedCost = p->plan.cost;
         info.pipelineCount = p->pipeline_count;
         info.missingPipelines = vk::missing_pipelines(*p);
-        info.packedA = p->plan.steps.packed_keys[VKGEMM_SLOT_A],
+        info.packedA = p->plan.steps.packed_keys[VKGEMM_SLOT_A];
         info.packedB = p->plan.steps.packed_keys[VKGEMM_SLOT_B];
         vk::write_struct(info, out);
         return VKGEMM_SUCCESS;

@@ -20,8 +20,13 @@ uint32_t shared_bytes(const plan::Kernel& k, const plan::Tile& tile) {
 std::optional<VkgemmTypeInfo> type_info(VkgemmType type) {
     for (const plan::TypeInfo& i : plan::type_info)
         if (i.type == type)
-            return VkgemmTypeInfo{
-                0, i.bytes, i.name.data(), i.is_float, static_cast<uint32_t>(i.exact_bits), i.block, i.unit_bytes()};
+            return VkgemmTypeInfo{.structSize = 0,
+                                  .bytes = i.bytes,
+                                  .name = i.name.data(),
+                                  .isFloat = i.is_float,
+                                  .exactBits = static_cast<uint32_t>(i.exact_bits),
+                                  .blockElements = i.block,
+                                  .alignment = i.unit_bytes()};
     return std::nullopt;
 }
 
@@ -67,14 +72,14 @@ VkgemmKernelRole role_of(const plan::Module& m) {
 
 VkgemmKernelTraits traits_of(const plan::Kernel& k, const plan::Tile& tile) {
     const plan::Family& f = k.module.family;
-    return {0,
-            role_of(k.module),
-            f.accuracy,
-            f.uses_matrix_units || k.module.is_native(),
-            f.packs_fragments,
-            shared_bytes(k, tile),
-            static_cast<uint32_t>(std::size(tile_constants)),
-            static_cast<uint32_t>(k.module.code)};
+    return {.structSize = 0,
+            .role = role_of(k.module),
+            .accuracy = f.accuracy,
+            .usesMatrixUnits = f.uses_matrix_units || k.module.is_native(),
+            .packsFragments = f.packs_fragments,
+            .sharedBytes = shared_bytes(k, tile),
+            .constantCount = static_cast<uint32_t>(std::size(tile_constants)),
+            .native = static_cast<uint32_t>(k.module.code)};
 }
 
 VkgemmDeviceCaps caps_of(const plan::DeviceCaps& d) {
@@ -148,7 +153,7 @@ VkgemmResult vkgemmGetTileConstant(uint32_t index, const char* tile, uint32_t co
         const auto replaced = tile_of(plan::kernels()[index], tile);
         if (!replaced) return std::nullopt;
         const NamedConstant& c = tile_constants[constant];
-        return VkgemmTileConstant{0, (*replaced).*c.value, c.name, c.meaning};
+        return VkgemmTileConstant{.structSize = 0, .value = (*replaced).*c.value, .name = c.name, .meaning = c.meaning};
     });
 }
 
@@ -163,6 +168,13 @@ VkgemmResult vkgemmGetMatrixShape(VkgemmContext context, uint32_t index, VkgemmM
     return vk::get_struct(shape, [&]() -> std::optional<VkgemmMatrixShape> {
         if (!context || index >= context->caps.matrix_shapes.size()) return std::nullopt;
         const plan::MatrixShape& s = context->caps.matrix_shapes[index];
-        return VkgemmMatrixShape{0, s.a, s.b, s.accumulate, s.result, s.m, s.n, s.k};
+        return VkgemmMatrixShape{.structSize = 0,
+                                 .a = s.a,
+                                 .b = s.b,
+                                 .accumulate = s.accumulate,
+                                 .result = s.result,
+                                 .m = s.m,
+                                 .n = s.n,
+                                 .k = s.k};
     });
 }

@@ -46,7 +46,8 @@ void read_matrix_shapes(const InstanceFunctions& f, VkPhysicalDevice device, Dev
     for (const VkCooperativeMatrixPropertiesKHR& r : rows) {
         const auto a = type_of(r.AType), b = type_of(r.BType), c = type_of(r.CType), result = type_of(r.ResultType);
         if (r.scope != VK_SCOPE_SUBGROUP_KHR || r.saturatingAccumulation || !a || !b || !c || !result) continue;
-        out.matrix_shapes.push_back({*a, *b, *c, *result, r.MSize, r.NSize, r.KSize});
+        out.matrix_shapes.push_back(
+            {.a = *a, .b = *b, .accumulate = *c, .result = *result, .m = r.MSize, .n = r.NSize, .k = r.KSize});
     }
 }
 

@@ -58,9 +58,7 @@ bool has_bit(FeatureSet set, size_t i) { return set >> i & 1; }
 // Vulkan chains are lists of structs that begin alike.
 template <class Base>
 Base* find_struct(Base* chain, VkStructureType type) {
-    while (chain && chain->sType != type)
-        chain = reinterpret_cast<Base*>(
-            const_cast<VkBaseOutStructure*>(reinterpret_cast<const VkBaseOutStructure*>(chain)->pNext));
+    while (chain && chain->sType != type) chain = chain->pNext;
     return chain;
 }
 const VkBaseOutStructure* base(const VkPhysicalDeviceFeatures2* chain) {

@@ -69,7 +69,10 @@ Result<VkCuFunctionNVX> NativeModules::get(const plan::Step& step) {
     Entry& entry = entries_[&m];
     if (!entry.module) {
         const Result<VkCuModuleNVX> made = load(m);
-        if (!made) return entries_.erase(&m), made.status();
+        if (!made) {
+            entries_.erase(&m);
+            return made.status();
+        }
         entry.module = *made;
     }
     VkCuFunctionCreateInfoNVX info = {};

@@ -22,6 +22,18 @@ constexpr auto map_entries() {
     return out;
 }
 
+// The kernels test their own bounds, so the driver need not.
+VkPipelineRobustnessCreateInfoEXT without_robustness() {
+    constexpr auto off = VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_DISABLED_EXT;
+    VkPipelineRobustnessCreateInfoEXT info = {};
+    info.sType = VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO_EXT;
+    info.storageBuffers = off;
+    info.uniformBuffers = off;
+    info.vertexInputs = off;
+    info.images = VK_PIPELINE_ROBUSTNESS_IMAGE_BEHAVIOR_DISABLED_EXT;
+    return info;
+}
+
 // Such a device may not have an atomic of device scope in a module, though none that is planned there runs it (the one
 // for VKGEMM_SCALARS_LARGEST, whose result is not used).
 void remove_atomics(std::vector<uint32_t>& spirv) {
@@ -84,10 +96,16 @@ std::optional<Status> Pipelines::init(const Device& device, uint32_t max_push_co
 
     std::array<VkDescriptorSetLayoutBinding, BIND_COUNT> bindings{};
     for (uint32_t i = 0; i < BIND_COUNT; ++i)
-        bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
-    const VkDescriptorSetLayoutCreateInfo set = {VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr,
-                                                 VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR, BIND_COUNT,
-                                                 bindings.data()};
+        bindings[i] = {.binding = i,
+                       .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                       .descriptorCount = 1,
+                       .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+                       .pImmutableSamplers = nullptr};
+    VkDescriptorSetLayoutCreateInfo set = {};
+    set.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
+    set.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
+    set.bindingCount = BIND_COUNT;
+    set.pBindings = bindings.data();
     if (const VkResult r =
             device.functions.CreateDescriptorSetLayout(device.handle, &set, device.allocator, &set_layout_);
         r != VK_SUCCESS)
@@ -111,7 +129,12 @@ size_t Pipelines::Hash::operator()(const Key& key) const {
 }
 
 Pipelines::Key Pipelines::table_key(const Step& step, Binding binding, bool capture) {
-    Key key = {&step.kernel->module, plan::constant_values(step), binding, step.is_grouped, capture, step.is_sliced()};
+    Key key = {.module = &step.kernel->module,
+               .constants = plan::constant_values(step),
+               .binding = binding,
+               .is_grouped = step.is_grouped,
+               .capture = capture,
+               .dispatch_base = step.is_sliced()};
     if (VKGEMM_HAS_NATIVE && step.kernel->module.is_native())
         key.constants = plan::constant_values(plan::as_compiled(step));
     return key;
@@ -209,8 +232,10 @@ Result<VkShaderModule> Pipelines::make_module(const Key& key) {
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        plan::concat({"the SPIR-V of ", key.module->name,
                                      " in this library is damaged; build or install vkgemm again"})};
-    const VkShaderModuleCreateInfo info = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code->size() * 4,
-                                           code->data()};
+    VkShaderModuleCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+    info.codeSize = code->size() * 4;
+    info.pCode = code->data();
     VkShaderModule module = VK_NULL_HANDLE;
     const VkResult r = device_->functions.CreateShaderModule(device_->handle, &info, device_->allocator, &module);
     if (r != VK_SUCCESS) return vulkan_refusal(r, "vkCreateShaderModule");
@@ -225,19 +250,19 @@ Result<VkPipeline> Pipelines::compile(const Step& step, const Key& key) {
     VkShaderModule module = *made;
 
     static constexpr auto entries = map_entries();
-    const VkSpecializationInfo specialization = {static_cast<uint32_t>(entries.size()), entries.data(),
-                                                 key.constants.size() * 4, key.constants.data()};
+    const VkSpecializationInfo specialization = {.mapEntryCount = static_cast<uint32_t>(entries.size()),
+                                                 .pMapEntries = entries.data(),
+                                                 .dataSize = key.constants.size() * 4,
+                                                 .pData = key.constants.data()};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup = {
         VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO, nullptr, step.tile.SG};
     VkComputePipelineCreateInfo info = {};
     info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-    info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  nullptr,
-                  0,
-                  VK_SHADER_STAGE_COMPUTE_BIT,
-                  module,
-                  "main",
-                  &specialization};
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = module;
+    info.stage.pName = "main";
+    info.stage.pSpecializationInfo = &specialization;
     if (step.tile.SG) {
         if (device_->requires_subgroups) info.stage.pNext = &subgroup;  // else there is one size, and this is it
         if (device_->features & plan::need::full_subgroups)
@@ -247,11 +272,7 @@ Result<VkPipeline> Pipelines::compile(const Step& step, const Key& key) {
         info.flags =
             VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR | VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR;
     if (key.dispatch_base) info.flags |= VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;
-    // The kernels test their own bounds, so the driver need not.
-    constexpr auto off = VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_DISABLED_EXT;
-    const VkPipelineRobustnessCreateInfoEXT robustness = {
-        VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO_EXT, nullptr, off, off, off,
-        VK_PIPELINE_ROBUSTNESS_IMAGE_BEHAVIOR_DISABLED_EXT};
+    const VkPipelineRobustnessCreateInfoEXT robustness = without_robustness();
     if (device_->features & plan::need::pipeline_robustness) info.pNext = &robustness;
     info.layout = layout(key.binding, *key.module);
 

@@ -46,7 +46,8 @@ class Pipelines {
         Use() = default;
         Use(Use&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)), entry_(other.entry_) {}
         Use& operator=(Use&& other) noexcept {
-            std::swap(owner_, other.owner_), std::swap(entry_, other.entry_);
+            std::swap(owner_, other.owner_);
+            std::swap(entry_, other.entry_);
             return *this;
         }
         ~Use() {
@@ -124,8 +125,11 @@ class Pipelines {
 /// Names an object for debuggers and the validation layer, if the function for it is there.
 template <class Handle>
 void set_name(const Device& d, VkObjectType type, Handle handle, const char* name) {
-    const VkDebugUtilsObjectNameInfoEXT label = {VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT, nullptr, type,
-                                                 reinterpret_cast<uint64_t>(handle), name};
+    VkDebugUtilsObjectNameInfoEXT label = {};
+    label.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT;
+    label.objectType = type;
+    label.objectHandle = reinterpret_cast<uint64_t>(handle);
+    label.pObjectName = name;
     if (d.functions.SetDebugUtilsObjectNameEXT) d.functions.SetDebugUtilsObjectNameEXT(d.handle, &label);
 }
 

@@ -15,7 +15,10 @@ using plan::Binding;
 
 void memory_barrier(const DeviceFunctions& f, VkCommandBuffer cmd, VkPipelineStageFlags from, VkAccessFlags writes,
                     VkPipelineStageFlags to, VkAccessFlags uses) {
-    const VkMemoryBarrier barrier = {VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, writes, uses};
+    VkMemoryBarrier barrier = {};
+    barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+    barrier.srcAccessMask = writes;
+    barrier.dstAccessMask = uses;
     f.CmdPipelineBarrier(cmd, from, to, 0, 1, &barrier, 0, nullptr, 0, nullptr);
 }
 
@@ -23,31 +26,32 @@ constexpr VkAccessFlags shader_access = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SH
 constexpr VkAccessFlags any_access = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
 
 // What a binding refers to: D stands in for an operand that has no elements, for something must be bound.
-VkgemmSlot bound_slot(const Work& w, const plan::Step& step, size_t binding) {
-    const VkgemmSlot s = step.slots[binding];
-    return (*w.slots)[size_t(s)].bytes ? s : VKGEMM_SLOT_D;
+VkgemmSlot bound_slot(const Work& work, const plan::Step& step, size_t binding) {
+    const VkgemmSlot slot = step.slots[binding];
+    return (*work.slots)[size_t(slot)].bytes ? slot : VKGEMM_SLOT_D;
 }
 
 // Where an operand ends for a repetition that begins `past` bytes from its beginning. What is read in words is whole
 // words long.
-VkDeviceSize end_of(const Work& w, const plan::Repeats& part, VkgemmSlot s, VkDeviceSize past) {
-    const VkDeviceSize all = (*w.slots)[size_t(s)].bytes, reach = part.reach[size_t(s)];
+VkDeviceSize end_of(const Work& work, const plan::Repeats& part, VkgemmSlot slot, VkDeviceSize past) {
+    const VkDeviceSize all = (*work.slots)[size_t(slot)].bytes, reach = part.reach[size_t(slot)];
     return reach ? std::min(all, plan::round_up(past + reach, sizeof(uint32_t))) : all;
 }
 
 // Pushes the operands of one step, and writes into `args` where each begins.
-void bind(const VkgemmPlan_T& p, const Work& w, const plan::Recorded& r, VkCommandBuffer cmd,
+void bind(const VkgemmPlan_T& p, const Work& work, const plan::Recorded& recorded, VkCommandBuffer cmd,
           const ResolvedOperands& operands, abi::GemmArgs& args) {
-    const plan::Step& step = w.steps[r.step];
+    const plan::Step& step = work.steps[recorded.step];
     const std::array<abi::uvec2*, BIND_COUNT> where = {&args.a,    &args.b,     &args.c,       &args.d,
                                                        &args.bias, &args.scale, &args.residual};
     const plan::Module& m = step.kernel->module;
     const std::array<uint32_t, BIND_COUNT> bytes = counted_in(step);
     if (p.plan.steps.binding == Binding::addresses) {
         for (size_t i = 0; i < BIND_COUNT; ++i) {
-            const VkgemmSlot s = bound_slot(w, step, i);
-            const VkDeviceAddress a = operands[size_t(s)].address + step.offsets[i] + r.part->offset(r.repetition, s);
-            *where[i] = {static_cast<uint32_t>(a), static_cast<uint32_t>(a >> 32)};
+            const VkgemmSlot slot = bound_slot(work, step, i);
+            const VkDeviceAddress address =
+                operands[size_t(slot)].address + step.offsets[i] + recorded.part->offset(recorded.repetition, slot);
+            *where[i] = {static_cast<uint32_t>(address), static_cast<uint32_t>(address >> 32)};
         }
         return;
     }
@@ -56,15 +60,20 @@ void bind(const VkgemmPlan_T& p, const Work& w, const plan::Recorded& r, VkComma
     std::array<VkDescriptorBufferInfo, BIND_COUNT> buffers;
     std::array<VkWriteDescriptorSet, BIND_COUNT> writes;
     for (uint32_t i = 0; i < BIND_COUNT; ++i) {
-        const VkgemmSlot s = bound_slot(w, step, i);
-        const Resolved& x = operands[size_t(s)];
-        const VkDeviceSize past = step.offsets[i] + r.part->offset(r.repetition, s);
+        const VkgemmSlot slot = bound_slot(work, step, i);
+        const Resolved& x = operands[size_t(slot)];
+        const VkDeviceSize past = step.offsets[i] + recorded.part->offset(recorded.repetition, slot);
         const VkDeviceSize begin = x.offset + past, below = begin % alignment;
-        const VkDeviceSize span = below + (step.bytes[i] ? step.bytes[i] : end_of(w, *r.part, s, past) - past);
+        const VkDeviceSize span =
+            below + (step.bytes[i] ? step.bytes[i] : end_of(work, *recorded.part, slot, past) - past);
         *where[i] = {static_cast<uint32_t>(below / bytes[i]), 0};
         buffers[i] = {x.buffer, begin - below, span};
-        writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, VK_NULL_HANDLE, i,      0, 1,
-                     VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,      nullptr, &buffers[i],    nullptr};
+        writes[i] = {};
+        writes[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
+        writes[i].dstBinding = i;
+        writes[i].descriptorCount = 1;
+        writes[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        writes[i].pBufferInfo = &buffers[i];
     }
     p.context->device.functions.CmdPushDescriptorSet(cmd, VK_PIPELINE_BIND_POINT_COMPUTE,
                                                      p.context->pipelines.layout(Binding::descriptors, m), 0,
@@ -110,13 +119,15 @@ abi::GroupedArgs grouped_args(const abi::GemmArgs& x) {
 }
 
 // Lists the tiles of a table of groups in the workspace.
-void record_list(const VkgemmPlan_T& p, VkCommandBuffer cmd, const Work& w, const ResolvedOperands& operands) {
+void record_list(const VkgemmPlan_T& p, VkCommandBuffer cmd, const Work& work, const ResolvedOperands& operands) {
     const DeviceFunctions& f = p.context->device.functions;
-    const plan::Step &list = w.steps[0], &product = w.steps[1];
+    const plan::Step &list = work.steps[0], &product = work.steps[1];
     const Resolved& workspace = operands[VKGEMM_SLOT_WORKSPACE];
-    const auto operand = [&](size_t binding) -> const Resolved& { return operands[bound_slot(w, product, binding)]; };
+    const auto operand = [&](size_t binding) -> const Resolved& {
+        return operands[bound_slot(work, product, binding)];
+    };
     const auto end = [](const Resolved& x) { return two_words(x.address + x.bytes); };
-    abi::TableArgs table = *w.table;
+    abi::TableArgs table = *work.table;
     table.a = two_words(operand(BIND_A).address);
     table.end_a = end(operand(BIND_A));
     table.b = two_words(operand(BIND_B).address);
@@ -130,17 +141,17 @@ void record_list(const VkgemmPlan_T& p, VkCommandBuffer cmd, const Work& w, cons
     table.indices = two_words(operands[VKGEMM_SLOT_INDICES].address);
     table.index_count =
         static_cast<uint32_t>(std::min<uint64_t>(operands[VKGEMM_SLOT_INDICES].bytes / sizeof(uint32_t), UINT32_MAX));
-    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.programs[0].pipeline);
+    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, work.programs[0].pipeline);
     f.CmdPushConstants(cmd, p.context->pipelines.layout(Binding::addresses, list.kernel->module),
                        VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof table, &table);
     f.CmdDispatch(cmd, list.groups_x, list.groups_y, 1);
 }
 
 // Dispatches the product of a table of groups from that list.
-void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& w,
+void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& work,
                    const ResolvedOperands& operands) {
     const DeviceFunctions& f = p.context->device.functions;
-    const plan::Step& product = w.steps[1];
+    const plan::Step& product = work.steps[1];
     const Resolved& workspace = operands[VKGEMM_SLOT_WORKSPACE];
     const bool indirect = product.groups == 0;
     memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
@@ -148,12 +159,13 @@ void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
                    VK_ACCESS_SHADER_READ_BIT | (indirect ? VK_ACCESS_INDIRECT_COMMAND_READ_BIT : 0));
 
     abi::GemmArgs args = product.args;
-    set_scalars(p, run, w.parts[0], operands, args);
-    bind(p, w, {w.parts.data(), 1, 0, false}, cmd, operands, args);
+    set_scalars(p, run, work.parts[0], operands, args);
+    const plan::Recorded once = {.part = work.parts.data(), .step = 1, .repetition = 0, .waits = false};
+    bind(p, work, once, cmd, operands, args);
     abi::GroupedArgs grouped = grouped_args(args);
     grouped.list = two_words(workspace.address);
     const plan::Module& m = product.kernel->module;
-    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.programs[1].pipeline);
+    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, work.programs[1].pipeline);
     f.CmdPushConstants(cmd, p.context->pipelines.layout(Binding::addresses, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                        plan::argument_bytes(m.accumulate), &grouped);
     if (indirect) return f.CmdDispatchIndirect(cmd, workspace.buffer, workspace.offset);
@@ -161,8 +173,8 @@ void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
 }
 
 // The arguments of a batch whose matrices of B indices choose.
-abi::GroupedArgs selecting_args(const Work& w, const ResolvedOperands& operands, const abi::GemmArgs& args) {
-    const plan::Selectable b = plan::selectable(*w.problem, operands[VKGEMM_SLOT_B].bytes);
+abi::GroupedArgs selecting_args(const Work& work, const ResolvedOperands& operands, const abi::GemmArgs& args) {
+    const plan::Selectable b = plan::selectable(*work.problem, operands[VKGEMM_SLOT_B].bytes);
     abi::GroupedArgs out = grouped_args(args);
     out.indices = two_words(operands[VKGEMM_SLOT_INDICES].address);
     out.matrices_b = b.matrices;
@@ -184,7 +196,9 @@ class Label {
    public:
     Label(const DeviceFunctions& f, VkCommandBuffer cmd, const std::string& text) : f_(f), cmd_(cmd) {
         shown_ = !text.empty() && f.CmdBeginDebugUtilsLabelEXT && f.CmdEndDebugUtilsLabelEXT;
-        const VkDebugUtilsLabelEXT info = {VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT, nullptr, text.c_str(), {}};
+        VkDebugUtilsLabelEXT info = {};
+        info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT;
+        info.pLabelName = text.c_str();
         if (shown_) f.CmdBeginDebugUtilsLabelEXT(cmd, &info);
     }
     Label(const Label&) = delete;
@@ -203,23 +217,23 @@ class Label {
 struct Interval {
     uint32_t begin, end;
 };
-void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& w,
-                 const plan::Recorded& r, const ResolvedOperands& operands, const Interval& part) {
+void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& work,
+                 const plan::Recorded& recorded, const ResolvedOperands& operands, const Interval& part) {
     const DeviceFunctions& f = p.context->device.functions;
-    const plan::Step& step = w.steps[r.step];
+    const plan::Step& step = work.steps[recorded.step];
     abi::GemmArgs args = step.args;
-    set_scalars(p, run, *r.part, operands, args);
+    set_scalars(p, run, *recorded.part, operands, args);
     const plan::Module& m = step.kernel->module;
     if (VKGEMM_HAS_NATIVE && m.is_native()) {
-        bind(p, w, r, cmd, operands, args);  // which has addresses, so it only fills in `args`
-        return launch(f, cmd, step, w.programs[r.step].function, args, p.context->caps.compute_units);
+        bind(p, work, recorded, cmd, operands, args);  // which has addresses, so it only fills in `args`
+        return launch(f, cmd, step, work.programs[recorded.step].function, args, p.context->caps.compute_units);
     }
-    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, w.programs[r.step].pipeline);
-    bind(p, w, r, cmd, operands, args);
+    f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, work.programs[recorded.step].pipeline);
+    bind(p, work, recorded, cmd, operands, args);
     abi::GroupedArgs selecting;
     const void* pushed = &args;
-    if (w.problem->grouping == VKGEMM_GROUPING_SELECTED) {
-        selecting = selecting_args(w, operands, args);
+    if (work.problem->grouping == VKGEMM_GROUPING_SELECTED) {
+        selecting = selecting_args(work, operands, args);
         pushed = &selecting;
     }
     f.CmdPushConstants(cmd, p.context->pipelines.layout(p.plan.steps.binding, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
@@ -227,15 +241,22 @@ void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& ru
     dispatch(f, cmd, step, part.begin, part.end);
 }
 
+// A single product of a run with sizes of its own, so far without pipelines.
+Work work_of(const plan::SizedSteps& sized) {
+    return {.problem = &sized.problem,
+            .slots = &sized.slots,
+            .steps = std::span(sized.steps).first(sized.count),
+            .parts = {&sized.part, 1}};
+}
+
 }  // namespace
 
 Work work_of(const VkgemmPlan_T& p) {
-    Work out = {&p.plan.problem.completed,
-                &p.plan.steps.slots,
-                p.plan.steps.steps,
-                p.plan.steps.parts,
-                {},
-                p.plan.steps.table ? &*p.plan.steps.table : nullptr};
+    Work out = {.problem = &p.plan.problem.completed,
+                .slots = &p.plan.steps.slots,
+                .steps = p.plan.steps.steps,
+                .parts = p.plan.steps.parts,
+                .table = p.plan.steps.table ? &*p.plan.steps.table : nullptr};
     if (p.compiled) out.programs = p.programs;
     return out;
 }
@@ -243,7 +264,7 @@ Work work_of(const VkgemmPlan_T& p) {
 Work work_of(const VkgemmPlan_T& p, const plan::RunProblem& run, bool wide, plan::SizedSteps& sized) {
     const plan::Bucket* const b = plan::find_bucket(p.plan.buckets, plan::sizes_of(run.completed), wide);
     plan::set_run(sized, b, run, p.context->caps, p.plan.operand_alignment);
-    Work out = {&sized.problem, &sized.slots, std::span(sized.steps).first(sized.count), {&sized.part, 1}, {}, nullptr};
+    Work out = work_of(sized);
     if (!b || !p.compiled) return out;
     const BucketPipelines& pipelines = p.bucket_pipelines[static_cast<size_t>(b - p.plan.buckets.data())];
     out.programs = sized.is_whole ? pipelines.whole : pipelines.steps;
@@ -252,34 +273,35 @@ Work work_of(const VkgemmPlan_T& p, const plan::RunProblem& run, bool wide, plan
 
 Work grouped_work_of(const VkgemmPlan_T& p, const plan::RunProblem& run, plan::SizedSteps& sized) {
     plan::set_grouped_run(sized, p.plan.steps, run, p.context->caps, p.plan.operand_alignment);
-    Work out = {&sized.problem,   &sized.slots, std::span(sized.steps).first(sized.count),
-                {&sized.part, 1}, {},           sized.table ? &*sized.table : nullptr};
+    Work out = work_of(sized);
+    if (sized.table) out.table = &*sized.table;
     if (p.compiled) out.programs = p.programs;
     return out;
 }
 
-void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& w,
+void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& work,
             const ResolvedOperands& operands, const DispatchRange& range) {
     const DeviceFunctions& f = p.context->device.functions;
-    if (range.count == 0 && !w.steps.empty()) return;
+    if (range.count == 0 && !work.steps.empty()) return;
     const Label label(f, cmd, p.label);
     const uint32_t last = range.count > UINT32_MAX - range.first ? UINT32_MAX : range.first + range.count;
     if ((run.flags & VKGEMM_RECORD_BARRIER_BEFORE) && range.first == 0)
         memory_barrier(f, cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
                        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
-    if (w.table && range.first == 0) record_list(p, cmd, w, operands);
-    if (w.table && range.first <= 1 && last > 1) record_listed(p, cmd, run, w, operands);
+    if (work.table && range.first == 0) record_list(p, cmd, work, operands);
+    if (work.table && range.first <= 1 && last > 1) record_listed(p, cmd, run, work, operands);
     uint32_t done = 0;  // dispatches of earlier steps
-    const auto record_one = [&](const plan::Recorded& r) {
-        const uint32_t begin = done, end = done + w.steps[r.step].dispatch_count();
+    const auto record_one = [&](const plan::Recorded& recorded) {
+        const uint32_t begin = done, end = done + work.steps[recorded.step].dispatch_count();
         done = end;
         if (end <= range.first || begin >= last) return;
-        if (r.waits && begin >= range.first)
+        if (recorded.waits && begin >= range.first)
             memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
-        record_step(p, cmd, run, w, r, operands, {std::max(begin, range.first) - begin, std::min(end, last) - begin});
+        record_step(p, cmd, run, work, recorded, operands,
+                    {std::max(begin, range.first) - begin, std::min(end, last) - begin});
     };
-    if (!w.table) plan::each_recorded(w.steps, w.parts, record_one);
+    if (!work.table) plan::each_recorded(work.steps, work.parts, record_one);
     if ((run.flags & VKGEMM_RECORD_BARRIER_AFTER) && last >= done)
         memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, any_access);

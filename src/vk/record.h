@@ -12,16 +12,16 @@ struct Resolved {
     VkDeviceAddress address;  // of the operand's first byte, where addresses are used; else 0
     VkDeviceSize bytes;       // that the run may use from there on
 };
-using ResolvedOperands = std::array<Resolved, size_t{VKGEMM_SLOT_COUNT}>;
+using ResolvedOperands = plan::BySlot<Resolved>;
 
 /// What one run does.
 struct Work {
     const plan::Problem* problem;  // completed, with the run's sizes
-    const std::array<plan::Requirement, size_t{VKGEMM_SLOT_COUNT}>* slots;
+    const plan::BySlot<plan::Requirement>* slots;
     std::span<const plan::Step> steps;
     std::span<const plan::Repeats> parts;
-    std::span<const Program> programs;  // of the steps; none if the plan is not compiled
-    const abi::TableArgs* table;        // of groups; null: there are none
+    std::span<const Program> programs{};    // of the steps; none if the plan is not compiled
+    const abi::TableArgs* table = nullptr;  // of groups; null: there are none
 };
 
 /// Of a plan whose sizes do not vary.

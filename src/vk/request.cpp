@@ -30,13 +30,14 @@ std::optional<Status> check_flags(uint32_t flags, const plan::DeviceCaps& caps) 
     return std::nullopt;
 }
 
-std::optional<Status> check_seconds(const VkgemmPlanOptions& o, const VkgemmContext_T& c) {
-    for (const auto& [name, x] : {std::pair{"dispatchSeconds", o.dispatchSeconds}, {"runSeconds", o.runSeconds}})
+std::optional<Status> check_seconds(const VkgemmPlanOptions& options, const VkgemmContext_T& context) {
+    for (const auto& [name, x] :
+         {std::pair{"dispatchSeconds", options.dispatchSeconds}, {"runSeconds", options.runSeconds}})
         if (!(x >= 0) || std::isinf(x))
             return Refusal{
                 VKGEMM_ERROR_INVALID_ARGUMENT,
                 plan::concat({"VkgemmPlanOptions::", name, " is ", numberText(x), "; it is 0 or a time in seconds"})};
-    if (o.dispatchSeconds > 0 && !c.device.functions.CmdDispatchBase)
+    if (options.dispatchSeconds > 0 && !context.device.functions.CmdDispatchBase)
         return Refusal{VKGEMM_ERROR_MISSING_FUNCTION,
                        "VkgemmPlanOptions::dispatchSeconds needs the function vkCmdDispatchBase (Vulkan 1.1, or "
                        "VK_KHR_device_group), which was not found through vkGetDeviceProcAddr"};
@@ -47,42 +48,44 @@ constexpr uint32_t max_operand_alignment = 1 << 20;
 
 }  // namespace
 
-plan::Result<plan::Request> request_from(const VkgemmPlanOptions* given, const VkgemmContext_T& c, uint32_t* flags) {
-    plan::Request r;
-    r.tuned = &c.tuned;
-    r.preferred_kernel = c.forced_kernel;
-    if (!given) return r;
-    const plan::Result<VkgemmPlanOptions> o = read_struct(given);
-    if (!o) return o.status();
-    if (o->kernel) r.kernel = o->kernel;
-    if (o->tile) r.tile = o->tile;
-    if (!r.kernel.empty() && !plan::find_kernel(r.kernel))
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::unknown_kernel(r.kernel)};
-    if (const auto tile = plan::with_constants({}, r.tile); !tile) return tile.status();
-    if (o->operands != VKGEMM_OPERANDS_BUFFERS && o->operands != VKGEMM_OPERANDS_ADDRESSES)
+plan::Result<plan::Request> request_from(const VkgemmPlanOptions* given, const VkgemmContext_T& context,
+                                         uint32_t* flags) {
+    plan::Request request;
+    request.tuned = &context.tuned;
+    request.preferred_kernel = context.forced_kernel;
+    if (!given) return request;
+    const plan::Result<VkgemmPlanOptions> options = read_struct(given);
+    if (!options) return options.status();
+    if (options->kernel) request.kernel = options->kernel;
+    if (options->tile) request.tile = options->tile;
+    if (!request.kernel.empty() && !plan::find_kernel(request.kernel))
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::unknown_kernel(request.kernel)};
+    if (const auto tile = plan::with_constants({}, request.tile); !tile) return tile.status();
+    if (options->operands != VKGEMM_OPERANDS_BUFFERS && options->operands != VKGEMM_OPERANDS_ADDRESSES)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       plan::concat({"VkgemmPlanOptions::operands is ", o->operands, "; known are 0 and 1"})};
-    r.addresses = o->operands == VKGEMM_OPERANDS_ADDRESSES;
-    r.workspace_limit = o->workspaceLimit;
-    if (o->operandAlignment) r.operand_alignment = o->operandAlignment;
-    if ((r.operand_alignment & (r.operand_alignment - 1)) || r.operand_alignment > max_operand_alignment)
+                       plan::concat({"VkgemmPlanOptions::operands is ", options->operands, "; known are 0 and 1"})};
+    request.addresses = options->operands == VKGEMM_OPERANDS_ADDRESSES;
+    request.workspace_limit = options->workspaceLimit;
+    if (options->operandAlignment) request.operand_alignment = options->operandAlignment;
+    if ((request.operand_alignment & (request.operand_alignment - 1)) ||
+        request.operand_alignment > max_operand_alignment)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       plan::concat({"operandAlignment is ", r.operand_alignment,
+                       plan::concat({"operandAlignment is ", request.operand_alignment,
                                      "; it must be a power of two, at most ", max_operand_alignment})};
-    if (auto why = check_flags(o->flags, c.caps)) return *why;
-    if (auto why = check_seconds(*o, c)) return *why;
-    r.dispatch_seconds = o->dispatchSeconds;
-    r.run_seconds = o->runSeconds;
-    if (o->flags & VKGEMM_PLAN_IGNORE_TUNED) r.tuned = nullptr;
-    if (o->flags & VKGEMM_PLAN_NO_NATIVE) r.native = plan::Request::Native::excluded;
-    if (flags) *flags = o->flags;
-    return r;
+    if (auto why = check_flags(options->flags, context.caps)) return *why;
+    if (auto why = check_seconds(*options, context)) return *why;
+    request.dispatch_seconds = options->dispatchSeconds;
+    request.run_seconds = options->runSeconds;
+    if (options->flags & VKGEMM_PLAN_IGNORE_TUNED) request.tuned = nullptr;
+    if (options->flags & VKGEMM_PLAN_NO_NATIVE) request.native = plan::Request::Native::excluded;
+    if (flags) *flags = options->flags;
+    return request;
 }
 
-plan::Result<plan::Plan> plan_problem(const VkgemmContext_T& c, const VkgemmProblem* problem,
+plan::Result<plan::Plan> plan_problem(const VkgemmContext_T& context, const VkgemmProblem* problem,
                                       const plan::Request& request) {
     const auto given = problem_from(problem);
-    return given ? plan::make_plan(*c.kernels, *given, request) : given.status();
+    return given ? plan::make_plan(*context.kernels, *given, request) : given.status();
 }
 
 }  // namespace vkgemm::vk

@@ -16,18 +16,19 @@ namespace vkgemm::vk {
 
 /// What is known of one struct type.
 struct StructInfo {
-    const char* name;
-    size_t least;  // bytes that every version has: the fields without a default
-    size_t size, alignment;
+    const char* name = nullptr;
+    size_t least = 0;  // bytes that every version has: the fields without a default
+    size_t size = 0, alignment = 0;
 };
 
 template <class T>
-inline constexpr StructInfo struct_info = {nullptr, 0, 0, 0};
+inline constexpr StructInfo struct_info = {};
 
 // `first_optional` is the first field that a caller may lack, `last` the last field of all.
-#define VKGEMM_VERSIONED(T, first_optional, last)                                                          \
-    template <>                                                                                            \
-    inline constexpr StructInfo struct_info<T> = {#T, offsetof(T, first_optional), sizeof(T), alignof(T)}; \
+#define VKGEMM_VERSIONED(T, first_optional, last)                                                      \
+    template <>                                                                                        \
+    inline constexpr StructInfo struct_info<T> = {                                                     \
+        .name = #T, .least = offsetof(T, first_optional), .size = sizeof(T), .alignment = alignof(T)}; \
     static_assert(offsetof(T, last) + sizeof(T::last) == sizeof(T), #T " ends with padding");
 VKGEMM_VERSIONED(VkgemmProblem, a, scalars)
 VKGEMM_VERSIONED(VkgemmNeedsInfo, problems, operands)

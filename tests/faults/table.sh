@@ -98,9 +98,9 @@ fault "the last slice of a short last run is left out" shaders/reduce_k/reduce_k
     kernels.lavapipe.reduce_k
 
 fault "B has one matrix more than it has" src/vk/record.cpp \
-    's/(plan::selectable\(\*w\.problem, operands\[VKGEMM_SLOT_B\]\.bytes\))/\1 + 1/' '' kernels.lavapipe.groups
+    's/out\.matrices_b = b\.matrices;/out.matrices_b = b.matrices + 1;/' '' kernels.lavapipe.groups
 fault "indices begin one place later" src/vk/record.cpp \
-    's/(indices = operands\[VKGEMM_SLOT_INDICES\]\.address);/\1 + 4;/' '' kernels.lavapipe.groups
+    's/(out\.indices = two_words\(operands\[VKGEMM_SLOT_INDICES\]\.address)\)/\1 + 4)/' '' kernels.lavapipe.groups
 fault "index lists are ignored" src/vk/record.cpp \
     's/table\.indices = two_words\(operands\[VKGEMM_SLOT_INDICES\]\.address\)/table.indices = {0, 0}/' '' \
     kernels.lavapipe.groups

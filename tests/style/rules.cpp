@@ -122,12 +122,21 @@ class Reader {
         }
     }
 
+    bool is_shift(size_t i) const { return text(i) == "<" && text(i + 1) == "<"; }
+    // size_t{N}
+    bool is_braced_word(size_t i) const { return text(i) == "{" && text(i + 2) == "}"; }
+
     // Where the template arguments end that begin here, or here if none do.
     size_t end_of_template_arguments() const {
-        if (at_ == 0 || !(is_word(tokens_[at_ - 1]) || text(at_ - 1) == "]")) return at_;
+        if (at_ == 0 || is_shift(at_) || !(is_word(tokens_[at_ - 1]) || text(at_ - 1) == "]")) return at_;
         constexpr std::array<std::string_view, 8> not_inside = {";", "{", "}", "&&", "||", "=", "==", "!="};
         size_t depth = 0;
-        for (size_t i = at_; i < tokens_.size() && !is_one_of(text(i), not_inside); ++i) {
+        for (size_t i = at_; i < tokens_.size(); ++i) {
+            if (is_shift(i) || is_braced_word(i)) {
+                i += is_shift(i) ? 1 : 2;
+                continue;
+            }
+            if (is_one_of(text(i), not_inside)) break;
             if (text(i) == "<") ++depth;
             if (text(i) == ">" && --depth == 0) return i;
         }

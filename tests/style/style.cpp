@@ -20,7 +20,7 @@ constexpr std::string_view not_yet[] = {"tests/api/", "tests/plan/"};
 // The folders that keep the rules. `VKGEMM_STYLE_FOLDERS="src shaders" test_layout -tc=style*` looks at others instead.
 std::vector<std::string> mended_folders() {
     const char* const given = std::getenv("VKGEMM_STYLE_FOLDERS");
-    std::string text = given ? given : "blas integrations native tools examples tests shaders";
+    std::string text = given ? given : "src include blas integrations native tools examples tests shaders";
     std::vector<std::string> out;
     while (!text.empty()) {
         const size_t end = std::min(text.find(' '), text.size());
@@ -95,6 +95,8 @@ TEST_CASE("style: the rules find what they are for") {
         {"json f() { return {{\"a\", 1}, {\"b\", 2}, {\"c\", 3}, {\"d\", 4}}; }", {}},
         {"#define ROW(name, number) name = number,\n#define TWO(x) put(x), put(x)\n#define ASK(x) x ? 1 : 2\n", {}},
         {"void f() { load<x ? 1 : 2>(y); }", {}},
+        {"struct S { std::array<T, size_t{N}> a; std::array<std::array<T, 4>, 1 << 2> b; };", {}},
+        {"void f() { x << 1 > 2; a = 1, b = 2; }", {comma_chain}},
         {"#define ROW(a, b, c, d, e, f, g) {a, b, c, d, e, f, g},\n", {}},
     };
     for (const auto& [source, rules] : rows) CHECK_MESSAGE(broken(source) == rules, std::string(source));

@@ -60,7 +60,8 @@ std::optional<Status> Judge::wrong_subgroup(const Tile& t, VkgemmResult kind) co
 
 std::optional<Status> Judge::no_such_matrix(const Module& m, const Tile& t) const {
     const Type a = unit_type(m.family, m.a), b = unit_type(m.family, m.b);
-    const MatrixShape wanted = {a, b, m.accumulate, m.accumulate, t.MM, t.MN, t.MK};
+    const MatrixShape wanted = {
+        .a = a, .b = b, .accumulate = m.accumulate, .result = m.accumulate, .m = t.MM, .n = t.MN, .k = t.MK};
     if (std::find(dev.matrix_shapes.begin(), dev.matrix_shapes.end(), wanted) != dev.matrix_shapes.end())
         return std::nullopt;
     if (wording == Wording::code_alone) return Refusal{VKGEMM_ERROR_UNSUPPORTED, ""};

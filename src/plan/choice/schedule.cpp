@@ -5,262 +5,18 @@
 #include <cmath>
 #include <tuple>
 
-#include "plan/base/concat.h"
 #include "plan/base/rounding.h"
-#include "plan/choice/packing_key.h"
-#include "plan/problem/problem_text.h"
+#include "plan/choice/schedule_parts.h"
 
 namespace vkgemm::plan {
 namespace {
-
-constexpr uint64_t region_alignment = 256;  // of the parts of the workspace; more than any device wants
-constexpr uint64_t factor_bytes = 4;        // of the scale of a row
-
-// What one search for a schedule is given, beside the kernel, its tile and the problem.
-struct Search {
-    const DeviceKernels& device;
-    const Request& request;
-    double limit;  // schedules that cost as much are not wanted
-    Wording wording;
-
-    const DeviceCaps& dev() const { return device.caps(); }
-    Refusal refusal(VkgemmResult code, std::initializer_list<TextPiece> text) const {
-        return plan::refusal(wording, code, text);
-    }
-};
-
-bool same_matrices(const Tile& a, const Tile& b) {
-    return a.MM == b.MM && a.MN == b.MN && a.MK == b.MK && a.SG == b.SG;
-}
-
-// The type that the kernel multiplies an operand in.
-Type factor_type(const Kernel& k, const Operand& x) { return k.module.factor_type(x.is_b(), x.matrix->type); }
-
-// What brings an operand of this type into the shape that the product wants; null: there is none.
-const Kernel* find_packer(const Kernel& product, const Tile& t, const DeviceKernels& device, const Operand& x) {
-    const Type type = x.matrix->type;
-    const bool packs_fragments = product.module.family.packs_fragments, converts = type != factor_type(product, x);
-    const bool octets = !x.ragged && (x.matrix->layout == rowMajor ? x.cols : x.rows) % 8 == 0;
-    for (const Kernel* const k : device.packers()) {
-        if (k->module.family.packs_fragments != packs_fragments) continue;
-        const bool takes = k->module.is_mixed() ? type != product.module.a && octets : k->module.a == type;
-        const bool suits = packs_fragments ? takes && same_matrices(k->tile, t) &&
-                                                 k->module.family.operand_split == product.module.family.operand_split
-                           : converts ? k->module.is_mixed() && k->module.d == factor_type(product, x)
-                                      : !k->module.is_mixed() && info(k->module.a).bytes == info(type).bytes;
-        if (suits) return k;
-    }
-    return nullptr;
-}
-
-uint64_t most_workspace(const Schedule& schedule, const Search& search) {
-    return std::min(
-        {search.request.workspace_limit, search.dev().max_storage_range - search.dev().offset_alignment,
-         max_span * std::min(info(schedule.problem.accumulate).bytes, info(schedule.problem.a.type).unit_bytes())});
-}
-
-Refusal too_much_workspace(const Schedule& schedule, const Search& search) {
-    if (search.wording == Wording::code_alone) return {VKGEMM_ERROR_WORKSPACE, ""};
-    std::string what = schedule.split.slices > 1 ? concat({schedule.split.slices, " slices of K"}) : "";
-    if (schedule.a.in_workspace() || schedule.b.in_workspace())
-        what += what.empty() ? "packed operands" : " and packed operands";
-    return {VKGEMM_ERROR_WORKSPACE,
-            concat({what, " want a workspace of ", schedule.workspace_bytes(),
-                    " bytes; workspaceLimit, or the device, allows ", most_workspace(schedule, search)})};
-}
-
-// Without its reducer.
-SplitK split_of(uint32_t wanted, const Tile& t, const Problem& p) {
-    const uint64_t depth = std::max<uint32_t>(t.BK, 1);
-    const uint64_t chunk = std::max<uint64_t>(div_up(div_up(p.k, wanted), depth) * depth, depth);
-    const auto slices = static_cast<uint32_t>(div_up(p.k, chunk));
-    return slices < 2 ? SplitK{1, p.k, nullptr} : SplitK{slices, chunk, nullptr};
-}
-
-// The cost of all passes, where those before the product cost `before`, with the reducer for the split; INFINITY if no
-// kernel adds up the slices, or if the cost is not below `limit`.
-double cost_below(double limit, double before, SplitK& split, const ProductCost& cost, const OperandEffects& operands,
-                  const Problem& p, const Search& search) {
-    const CostParts& weights = cost.weights();
-    CostParts parts = cost.parts(split, operands);
-    parts.passes = before / weights.passes;
-    if (split.slices > 1) {
-        if (cost.least_correction() * parts.weighted(weights) + cost.least_second_pass(split.slices) >= limit)
-            return INFINITY;
-        const DeviceKernels::Reducer reducer = search.device.find_reducer(p, split.slices);
-        split.reducer = reducer.kernel;
-        parts.passes += reducer.cost;
-    }
-    const double plain = parts.weighted(weights);
-    if (cost.least_correction() * plain >= limit) return INFINITY;
-    return plain * cost.correction(parts, split, operands);
-}
-
-// Adds the slices that the tile's SPLIT demands, or, if SPLIT is 0, those of least cost that the workspace allows.
-std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const ProductCost& cost,
-                                     const OperandEffects& operands, const Search& search) {
-    const Problem& p = schedule.problem;
-    const double before = schedule.cost;
-    schedule.split = t.SPLIT > 1 ? split_of(t.SPLIT, t, p) : SplitK{1, p.k, nullptr};
-    const double demanded =
-        cost_below(t.SPLIT ? INFINITY : search.limit, before, schedule.split, cost, operands, p, search);
-    if (schedule.split.slices > 1 && !schedule.split.reducer)
-        return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
-                              {"no kernel adds up slices of K for these types on the device; SPLIT must be 0 or 1"});
-    const uint64_t most = most_workspace(schedule, search);
-    if (schedule.workspace_bytes() > most) return too_much_workspace(schedule, search);
-    schedule.cost = demanded;
-    if (t.SPLIT || !search.request.workspace_limit || p.batchInvariant) return std::nullopt;
-    SplitK best = schedule.split;
-    // The last slice may be shorter than a step; on a CPU each has two steps.
-    const uint64_t depth = std::max<uint32_t>(t.BK, 1);
-    const uint64_t most_slices = search.dev().kind == DeviceKind::cpu ? p.k / (2 * depth) : div_up(p.k, depth);
-    uint32_t last = 1;
-    for (const uint32_t wanted : {2u,  3u,  4u,  5u,  6u,  7u,  8u,  10u,  12u,  14u,  16u,  20u,  24u, 28u,
-                                  32u, 40u, 48u, 56u, 64u, 80u, 96u, 112u, 128u, 160u, 192u, 224u, 256u}) {
-        if (last >= most_slices) break;
-        SplitK& split = schedule.split = split_of(static_cast<uint32_t>(std::min<uint64_t>(wanted, most_slices)), t, p);
-        if (split.slices == last) continue;
-        last = split.slices;
-        if (schedule.workspace_bytes() > most) break;
-        const double limit = std::min(schedule.cost, search.limit);
-        if (cost.least_correction() * before + cost.least_with(split.slices, operands.slowdown) >= limit) break;
-        const double other = cost_below(limit, before, split, cost, operands, p, search);
-        if (other < schedule.cost) {
-            best = split;
-            schedule.cost = other;
-        }
-    }
-    schedule.split = best;
-    return std::nullopt;
-}
-
-// The operands that a first pass converts to the type that the kernel multiplies, as a mask.
-uint32_t converted(const Kernel& k, const Problem& p) {
-    if (k.module.is_mixed()) return 0;
-    const auto is_other = [&](bool is_b, Type t) { return t != k.module.factor_type(is_b, t); };
-    return (is_other(false, p.a.type) ? 1u : 0u) | (is_other(true, p.b.type) ? 2u : 0u);
-}
-
-// Whether a copy transposes the operand. One that is converted has elements that need it not.
-bool is_transposed(const Kernel& k, const Operand& x) {
-    return x.matrix->type == factor_type(k, x) && prefers_transposed(k.module.family.gpu_cost, x);
-}
-
-// "A", "B", or "A and B".
-const char* names_of(uint32_t mask) { return mask == 3 ? "A and B" : mask == 1 ? "A" : "B"; }
-
-// Why these operands cannot be converted, or be left as the tile's PACK leaves them.
-std::optional<Status> not_converted(uint32_t mask, const Kernel& k, const Tile& t, const Problem& p,
-                                    const Search& search) {
-    if (p.grouping != VKGEMM_GROUPING_NONE || p.k == 0)
-        return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
-                              {"multiplies ", info(k.module.a).name, ", and nothing converts ", names_of(mask),
-                               p.k == 0 ? " of an empty sum" : " of the groups of a table"});
-    if (t.PACK && mask & ~(t.PACK - 1))
-        return search.refusal(VKGEMM_ERROR_TILE, {"PACK is ", t.PACK, ", but a first pass must convert ",
-                                                  names_of(mask), " to ", info(k.module.a).name, "; PACK must be 0",
-                                                  mask == 3   ? ""
-                                                  : mask == 1 ? ", 2"
-                                                              : ", 3",
-                                                  " or 4"});
-    return std::nullopt;
-}
-
-// The layout of `x` in the workspace as elements of `type`, in which every row begins at a multiple of 64 bytes.
-Matrix packed(const Operand& x, Type type, bool transposes) {
-    Matrix out = *x.matrix;
-    out.type = type;
-    if (transposes) out.layout = out.layout == rowMajor ? columnMajor : rowMajor;
-    const bool rows_first = out.layout == rowMajor;
-    out.ld = round_up(rows_first ? x.cols : x.rows, 64 / info(out.type).bytes);
-    out.batchStride = x.matrix->batchStride ? (rows_first ? x.rows : x.cols) * out.ld : 0;
-    return out;
-}
-
-// `x` as pack_fragments lays it out: rows along k, in whole row blocks and whole steps of k. A row is not contiguous
-// then, but takes as many elements.
-Matrix coopmat_packed(const Operand& x, const Family& family, const Tile& t) {
-    Matrix out = *x.matrix;
-    const uint32_t step = family.operand_split.count > 1 || !t.MK ? t.BK : 2 * t.MK;
-    const bool is_a = x.is_a();
-    out.layout = is_a ? rowMajor : columnMajor;
-    out.ld = round_up(is_a ? x.cols : x.rows, step);
-    out.batchStride = x.matrix->batchStride ? round_up(is_a ? x.rows : x.cols, PACKED_ROW_BLOCK) * out.ld : 0;
-    return out;
-}
-
-// The rows that `x` has in the workspace with this layout, of all matrices of the batch.
-uint64_t packed_rows(const Schedule& schedule, const Matrix& packed, const Operand& x, const Kernel& k) {
-    const uint64_t batch = x.matrix->batchStride ? schedule.problem.batch : 1;
-    return batch * round_up(packed.layout == rowMajor ? x.rows : x.cols,
-                            k.module.family.packs_fragments ? PACKED_ROW_BLOCK : 1);
-}
-
-// Describes `x` as packed, at the end of the workspace so far, or, if it comes packed, in its own operand. Returns its
-// rows there.
-uint64_t place(const Schedule& schedule, Packing& packing, Matrix& matrix, const Operand& x, bool ahead,
-               const Kernel& k, const Tile& t) {
-    const Family& f = k.module.family;
-    Matrix out = f.packs_fragments ? coopmat_packed(x, f, t) : packed(x, factor_type(k, x), is_transposed(k, x));
-    if (f.packs_fragments) out.type = k.module.a;
-    const uint64_t rows = packed_rows(schedule, out, x, k);
-    packing.offset = ahead ? 0 : round_up(schedule.workspace_bytes(), region_alignment);
-    packing.bytes = rows * out.ld * f.operand_split.count * info(unit_type(f, k.module.a)).bytes +
-                    (f.operand_split.scaled ? rows * factor_bytes : 0);
-    matrix = out;
-    return rows;
-}
-
-// Bytes that the packer reads, to write `written`.
-uint64_t read_by(const Kernel& packer, const Operand& x, uint64_t rows, const Matrix& to, uint64_t written) {
-    const bool converts = packer.module.is_mixed() && !packer.module.family.packs_fragments;
-    return converts ? info(x.matrix->type).bytes_of(rows * to.ld) : written;
-}
-
-// The same with packer and cost, 0 if it comes packed (`ahead`). Refused by size, by layout, or without a packer.
-std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix, const Operand& x, uint64_t ahead,
-                           const Kernel& k, const Tile& t, const Search& search) {
-    const Kernel* const packer = find_packer(k, t, search.device, x);
-    if (!packer)
-        return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
-                              {"no kernel packs ", x.name(), " on the device; PACK must be 1"});
-    const uint64_t rows = place(schedule, packing, matrix, x, ahead != VKGEMM_PACKED_NONE, k, t);
-    if (matrix.ld != 0 && rows > max_span / matrix.ld)  // 0: an empty sum
-        return search.refusal(VKGEMM_ERROR_LIMIT, {x.name(), " would take more than ", max_span,
-                                                   " elements of workspace once packed; PACK must leave it out"});
-    packing.kernel = packer;
-    if (ahead != VKGEMM_PACKED_NONE) {
-        const uint64_t batch = x.matrix->batchStride ? schedule.problem.batch : 1;
-        packing.key = packing_key(*packer, x, matrix, batch, search.dev());
-        if (ahead == VKGEMM_PACKED_ANY || ahead == packing.key) return std::nullopt;
-        if (search.wording == Wording::code_alone) return Refusal{VKGEMM_ERROR_UNSUPPORTED, ""};
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       concat({x.name(), " is packed for another layout: its key is ", key_text(ahead),
-                               ", and this kernel reads ", key_text(packing.key),
-                               "; pack it by a plan that is made with packed", x.name(), " = VKGEMM_PACKED_ANY"})};
-    }
-    const auto [rows_of_k, depth] = x.is_a() ? std::pair(x.rows, x.cols) : std::pair(x.cols, x.rows);
-    const uint64_t tiles = div_up(rows_of_k, packer->tile.BM) * div_up(depth, packer->tile.BN) *
-                           (x.matrix->batchStride ? schedule.problem.batch : 1);
-    const uint64_t groups = k.module.family.operand_split.scaled ? div_up(rows, packer->tile.BM) : UINT64_MAX;
-    schedule.cost += packing_cost(search.dev(), packer->module.family.cpu_weight,
-                                  read_by(*packer, x, rows, matrix, packing.bytes) + packing.bytes, is_transposed(k, x),
-                                  groups, tiles);
-    return std::nullopt;
-}
-
-// The operands that come packed, as a mask: 1: A, 2: B.
-uint32_t packed_ahead(const Problem& p) {
-    return (p.packedA != VKGEMM_PACKED_NONE ? 1u : 0u) | (p.packedB != VKGEMM_PACKED_NONE ? 2u : 0u);
-}
 
 bool have_pitches(const std::array<Operand, 4>& all, const Request& request) {
     return has_pitches(all[0], request.operand_alignment) && has_pitches(all[1], request.operand_alignment);
 }
 
 // Why the first of A and B that has no pitches has none.
-Refusal too_short_pitch(const std::array<Operand, 4>& all, const Search& search) {
+Refusal too_short_pitch(const std::array<Operand, 4>& all, const ScheduleSearch& search) {
     const Operand& x = all[has_pitches(all[0], search.request.operand_alignment) ? 1 : 0];
     const TypeInfo& type = info(x.matrix->type);
     constexpr const char* rule = "loads tiles of A and B whose rows and matrices begin at multiples of 16 bytes; ";
@@ -275,7 +31,7 @@ Refusal too_short_pitch(const std::array<Operand, 4>& all, const Search& search)
 }
 
 // Why tiles of A or B cannot be loaded as they lie.
-std::optional<Refusal> wrong_layout(const std::array<Operand, 4>& all, const Tile& t, const Search& search) {
+std::optional<Refusal> wrong_layout(const std::array<Operand, 4>& all, const Tile& t, const ScheduleSearch& search) {
     for (const Operand& x : {all[0], all[1]}) {
         if (is_k_contiguous(x)) continue;
         const uint32_t bytes = info(x.matrix->type).bytes;
@@ -307,7 +63,7 @@ OperandEffects effects_of(const Schedule& schedule, const Kernel& k, const Tile&
 
 // The schedule whose product reads the operands of `mask` packed.
 Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, const Problem& p, const ProductCost& cost,
-                             const Search& search) {
+                             const ScheduleSearch& search) {
     Schedule schedule;
     schedule.problem = p;
     schedule.pads_sums = k.module.family.pads_sums;
@@ -343,33 +99,8 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
     return schedule;
 }
 
-// Which operands are worth a copy, as a mask.
-uint32_t worth_packing(const Kernel& k, const Problem& p, const Request& request) {
-    const auto all = operands(p);
-    uint32_t mask = 0;
-    for (uint32_t i = 0; i < 2; ++i)
-        if (!is_wide(all[i], request.operand_alignment) || is_transposed(k, all[i])) mask |= 1u << i;
-    return mask;
-}
-
-// No more than what packing the operands of `mask` costs before the product, nothing if it packs none.
-double least_packing(uint32_t mask, const Kernel& k, const Problem& p, const DeviceCaps& dev) {
-    mask &= ~packed_ahead(p);
-    if (!mask || p.k == 0) return 0;
-    double out = first_pass_cost(dev);
-    const OperandSplit& split = k.module.family.operand_split;
-    const uint64_t element = split.count * info(unit_type(k.module.family, k.module.a)).bytes;
-    const double cpu_weight = std::min(k.module.family.cpu_weight, 1.0);  // its packer's, or less
-    for (const auto& [bit, type, elements] : {std::tuple{1u, p.a.type, p.m * p.k}, {2u, p.b.type, p.k * p.n}}) {
-        const uint64_t written = elements * element;
-        const uint64_t read = converted(k, p) & bit ? std::min(info(type).bytes_of(elements), written) : written;
-        if (mask & bit) out += packing_cost(dev, cpu_weight, read + written, false, UINT64_MAX, 0);
-    }
-    return out;
-}
-
 // Exact if the least cost is below the search's limit.
-Result<Schedule> best_of_all(const TiledKernel& tiled, const Problem& p, Search search) {
+Result<Schedule> best_of_all(const TiledKernel& tiled, const Problem& p, ScheduleSearch search) {
     const Kernel& k = tiled.kernel;
     const Tile& t = tiled.tile;
     const ProductCost cost(tiled.cost, p, search.request.corrected);
@@ -480,12 +211,13 @@ Schedule resized(const Schedule& chosen, const Kernel& k, const Tile& t, const P
 
 Result<Schedule> best_schedule(const TiledKernel& k, const DeviceKernels& device, const Problem& p,
                                const Request& request) {
-    return best_of_all(k, p, {device, request, INFINITY, Wording::in_words});
+    return best_of_all(k, p, {.device = device, .request = request, .limit = INFINITY, .wording = Wording::in_words});
 }
 
 std::optional<Schedule> schedule_below(double limit, const TiledKernel& k, const DeviceKernels& device,
                                        const Problem& p, const Request& request) {
-    const Result<Schedule> best = best_of_all(k, p, {device, request, limit, Wording::code_alone});
+    const Result<Schedule> best =
+        best_of_all(k, p, {.device = device, .request = request, .limit = limit, .wording = Wording::code_alone});
     return best && best->cost < limit ? std::optional(*best) : std::nullopt;
 }
 

@@ -46,8 +46,12 @@ struct Search {
     const Problem& p;
     const Request& request;
     Binding binding;
-    KernelRule rule{device.caps(), p, request, binding};
+    KernelRule rule = KernelRule(device.caps(), p, request, binding);
 };
+// The same search with another request, which must outlive it.
+Search with_request(const Search& s, const Request& request) {
+    return {.device = s.device, .p = s.p, .request = request, .binding = s.binding};
+}
 
 // The reason against a kernel, or the best of its schedules.
 Candidate judge(const Kernel& k, const Search& s) {
@@ -116,7 +120,7 @@ void take_cheapest_of_all(Choice& choice, const Search& s) {
     if (!VKGEMM_HAS_NATIVE || !s.request.corrected || std::ranges::none_of(s.device.products(s.p), is_served))
         return take_cheapest_of(true, choice, s);
     const Request plain = without_terms(s.request);
-    take_cheapest_of(true, choice, {s.device, s.p, plain, s.binding});
+    take_cheapest_of(true, choice, with_request(s, plain));
     if (!choice.kernel || choice.kernel->module.is_native()) return;
     choice.kernel = nullptr;
     take_cheapest_of(false, choice, s);
@@ -146,10 +150,12 @@ void follow_tuned(Choice& choice, const Search& s) {
     if (sizes_of(s.p) != sizes_of(row->problem)) {
         Request measured = s.request;
         if (row->is_built_in) measured.native = Request::Native::excluded;
-        const double here = cost_ratio(of_row, {s.device, s.p, measured, s.binding});
-        if (here > most_behind &&
-            here > most_behind * cost_ratio(of_row, {s.device, row->problem, measured, s.binding}))
-            return;
+        const double here = cost_ratio(of_row, with_request(s, measured));
+        if (here > most_behind) {
+            const Search of_its_problem = {
+                .device = s.device, .p = row->problem, .request = measured, .binding = s.binding};
+            if (here > most_behind * cost_ratio(of_row, of_its_problem)) return;
+        }
     }
     if (!s.rule.serves(of_row.kernel, of_row.tile) || !take_below(INFINITY, choice, of_row, s)) return;
     choice.tuned = row;
@@ -162,7 +168,7 @@ void prefer_native(Choice& choice, const Search& s) {
     Choice plain;
     const KernelCost cost(*choice.kernel, choice.tile, s.device.caps());
     const Request request = without_terms(s.request);
-    if (!take_below(INFINITY, plain, {*choice.kernel, choice.tile, cost}, {s.device, s.p, request, s.binding})) return;
+    if (!take_below(INFINITY, plain, {*choice.kernel, choice.tile, cost}, with_request(s, request))) return;
     double least = plain.schedule.cost;
     for (const DeviceKernels::Product& x : s.device.products(s.p))
         if (x.kernel->module.is_native() && serves(x, s) && take_below(least, choice, with_own_tile(x), s)) {
@@ -199,7 +205,7 @@ std::vector<Candidate> list_candidates(const DeviceKernels& device, const Proble
         for (const Kernel& k : kernels()) out.push_back({&k, binding.status(), {}});
         return out;
     }
-    const Search search = {device, p, request, *binding};
+    const Search search = {.device = device, .p = p, .request = request, .binding = *binding};
     for (const Kernel& k : kernels()) out.push_back(judge(k, search));
     return out;
 }
@@ -216,7 +222,7 @@ Result<Choice> select(const DeviceKernels& device, const Problem& p, const Reque
 
     Choice choice;
     choice.binding = binding;
-    const Search search = {device, p, request, binding};
+    const Search search = {.device = device, .p = p, .request = request, .binding = binding};
     if (!search.rule.is_too_large()) {
         follow_tuned(choice, search);
         prefer_native(choice, search);

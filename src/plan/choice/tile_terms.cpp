@@ -32,8 +32,14 @@ struct RowOfTerms {
     TileTerms terms;
 };
 constexpr RowOfTerms row_of(uint32_t family, uint32_t bytes, const Tile& t, const TileTerms& terms) {
-    return {family,         uint16_t(bytes),   uint16_t(t.BM), uint16_t(t.BN),
-            uint16_t(t.BK), uint16_t(t.DEPTH), uint16_t(t.WG), terms};
+    return {.family = family,
+            .bytes = uint16_t(bytes),
+            .rows = uint16_t(t.BM),
+            .cols = uint16_t(t.BN),
+            .depth = uint16_t(t.BK),
+            .loads = uint16_t(t.DEPTH),
+            .invocations = uint16_t(t.WG),
+            .terms = terms};
 }
 
 // The offsets, and then what the facts add.

@@ -34,7 +34,11 @@ struct CostParts {
     }
 };
 
-inline constexpr CostParts no_weights = {1, 1, 1, 1, 1};
+inline constexpr CostParts no_weights = {
+#define X(name) .name = 1,
+    VKGEMM_COST_PARTS(X)
+#undef X
+};
 
 /// Of a family on one device, from measurements there ("vkgemm tune --random").
 struct FamilyWeights {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/device/device_caps.h"
 
+#include <algorithm>
+
 #include "plan/base/concat.h"
 #include "plan/problem/problem_text.h"
 #include "vkgemm/text.hpp"
@@ -70,7 +72,7 @@ std::optional<MatrixShape> read_shape(string_view value) {
     const auto m = readNumber<uint32_t>(w[4].substr(0, x1)), n = readNumber<uint32_t>(w[4].substr(x1 + 1, x2 - x1 - 1)),
                k = readNumber<uint32_t>(w[4].substr(x2 + 1));
     if (!m || !n || !k) return std::nullopt;
-    return MatrixShape{*a, *b, *acc, *r, *m, *n, *k};
+    return MatrixShape{.a = *a, .b = *b, .accumulate = *acc, .result = *r, .m = *m, .n = *n, .k = *k};
 }
 
 bool read_features(string_view value, FeatureSet& out) {
@@ -83,34 +85,39 @@ bool read_features(string_view value, FeatureSet& out) {
     return true;
 }
 
-bool read_value(DeviceCaps& f, string_view name, string_view value) {
-    if (name == "name") return f.name = value, true;
-    if (name == "driver") return f.driver = value, true;
-    if (name == "features") return read_features(value, f.features);
+template <class N>
+bool read_number(string_view value, N& to) {
+    const auto number = readNumber<N>(value);
+    if (number) to = *number;
+    return number.has_value();
+}
+
+bool read_value(DeviceCaps& caps, string_view name, string_view value) {
+    if (name == "name" || name == "driver") {
+        (name == "name" ? caps.name : caps.driver) = value;
+        return true;
+    }
+    if (name == "features") return read_features(value, caps.features);
     if (name == "matrix_shape") {
         const auto shape = read_shape(value);
-        if (shape) f.matrix_shapes.push_back(*shape);
+        if (shape) caps.matrix_shapes.push_back(*shape);
         return shape.has_value();
     }
     if (name == "disabled") {
         const size_t bar = value.find('|');
         if (bar == string_view::npos) return false;
-        return f.disabled.push_back({string(trimmed(value.substr(0, bar))), string(trimmed(value.substr(bar + 1)))}),
-               true;
+        caps.disabled.push_back({string(trimmed(value.substr(0, bar))), string(trimmed(value.substr(bar + 1)))});
+        return true;
     }
     if (name == "kind") {
-        for (size_t i = 0; i < std::size(kinds); ++i)
-            if (kinds[i] == value) return f.kind = DeviceKind(i), true;
-        return false;
+        const auto* const known = std::find(std::begin(kinds), std::end(kinds), value);
+        if (known == std::end(kinds)) return false;
+        caps.kind = DeviceKind(known - std::begin(kinds));
+        return true;
     }
     for (const Number& n : numbers) {
         if (n.name != name) continue;
-        if (n.member32) {
-            const auto x = readNumber<uint32_t>(value);
-            return x ? (f.*n.member32 = *x, true) : false;
-        }
-        const auto x = readNumber<uint64_t>(value);
-        return x ? (f.*n.member64 = *x, true) : false;
+        return n.member32 ? read_number(value, caps.*n.member32) : read_number(value, caps.*n.member64);
     }
     return false;
 }
@@ -124,16 +131,17 @@ string feature_names(FeatureSet set) {
     return out;
 }
 
-string to_text(const DeviceCaps& f) {
-    string out = concat({"name = ", f.name, "\ndriver = ", f.driver, "\nkind = ", kinds[size_t(f.kind)], "\n"});
+string to_text(const DeviceCaps& caps) {
+    string out =
+        concat({"name = ", caps.name, "\ndriver = ", caps.driver, "\nkind = ", kinds[size_t(caps.kind)], "\n"});
     for (const Number& n : numbers)
-        out +=
-            concat({n.name, " = ", (n.member32 ? std::to_string(f.*n.member32) : std::to_string(f.*n.member64)), "\n"});
-    out += concat({"features = ", feature_names(f.features), "\n"});
-    for (const MatrixShape& s : f.matrix_shapes)
+        out += concat(
+            {n.name, " = ", (n.member32 ? std::to_string(caps.*n.member32) : std::to_string(caps.*n.member64)), "\n"});
+    out += concat({"features = ", feature_names(caps.features), "\n"});
+    for (const MatrixShape& s : caps.matrix_shapes)
         out += concat({"matrix_shape = ", info(s.a).name, " ", info(s.b).name, " ", info(s.accumulate).name, " ",
                        info(s.result).name, " ", s.m, "x", s.n, "x", s.k, "\n"});
-    for (const DisabledKernel& x : f.disabled) out += concat({"disabled = ", x.kernel, " | ", x.why, "\n"});
+    for (const DisabledKernel& x : caps.disabled) out += concat({"disabled = ", x.kernel, " | ", x.why, "\n"});
     return out;
 }
 

@@ -53,15 +53,31 @@ constexpr bool is_column_of(const Family& family, std::string_view column) {
     return is_called(family, column);
 }
 
-#define MODULE(name, fam, role, a, b, d, acc, env, build, serves)                                           \
-    static_assert(is_column_of(family::fam, #fam));                                                         \
-    constexpr Module name = {#name, family::fam, Role::role,  a,           b,                               \
-                             d,     acc,         spirv::name, Code::spirv, serves_of(Role::role, #serves)}; \
-    constexpr FeatureSet name##_needs = needs_of(family::fam, a, b, d, acc);
-#define NATIVE(name, fam, role, a, b, d, acc, arch, source, serves)                                         \
-    static_assert(is_column_of(family::fam, #fam));                                                         \
-    constexpr Module name = {#name, family::fam, Role::role, a, b, d, acc, native::code::name, Code::arch}; \
-    constexpr FeatureSet name##_needs = native_needs;
+// Parameters of macros are not called as the fields are, which they would replace.
+#define MODULE(id, fam, its_role, type_a, type_b, type_d, sums, env, build, column) \
+    static_assert(is_column_of(family::fam, #fam));                                 \
+    constexpr Module id = {.name = #id,                                             \
+                           .family = family::fam,                                   \
+                           .role = Role::its_role,                                  \
+                           .a = type_a,                                             \
+                           .b = type_b,                                             \
+                           .d = type_d,                                             \
+                           .accumulate = sums,                                      \
+                           .embedded = spirv::id,                                   \
+                           .serves = serves_of(Role::its_role, #column)};           \
+    constexpr FeatureSet id##_needs = needs_of(family::fam, type_a, type_b, type_d, sums);
+#define NATIVE(id, fam, its_role, type_a, type_b, type_d, sums, arch, source, column) \
+    static_assert(is_column_of(family::fam, #fam));                                   \
+    constexpr Module id = {.name = #id,                                               \
+                           .family = family::fam,                                     \
+                           .role = Role::its_role,                                    \
+                           .a = type_a,                                               \
+                           .b = type_b,                                               \
+                           .d = type_d,                                               \
+                           .accumulate = sums,                                        \
+                           .embedded = native::code::id,                              \
+                           .code = Code::arch};                                       \
+    constexpr FeatureSet id##_needs = native_needs;
 #define KERNEL(module, tile, ...)                                                                    \
     static_assert(broken_rules(module.family, Tile{__VA_ARGS__}, module.element_bytes()).count == 0, \
                   #module "_" #tile " is malformed");

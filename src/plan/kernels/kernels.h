@@ -62,7 +62,10 @@ struct Module {
     static std::span<const uint32_t> packed_base() { return {spirv::base.words, spirv::base.count}; }
     constexpr ElementBytes element_bytes() const {
         const auto bytes = [&](Type t) { return info(t == mixed ? family.uses_matrix_units ? f16 : f32 : t).bytes; };
-        return {bytes(a), bytes(b), info(d == scaled ? f32 : d).bytes, info(accumulate).bytes};
+        return {.a = bytes(a),
+                .b = bytes(b),
+                .d = info(d == scaled ? f32 : d).bytes,
+                .accumulator = info(accumulate).bytes};
     }
 };
 

@@ -81,16 +81,39 @@ native::NativeArgs native_arguments(const Step& step, const abi::GemmArgs& args)
     if (step.kernel->module.role == Role::packer) return x;
 
     const OperandSplit& split = step.kernel->module.family.operand_split;
-    Lines a = {args.a, bytes.a, c.TRANS_A ? m : k, c.TRANS_A ? k : m, args.lda, args.batch_a, args.batch};
-    Lines b = {args.b, bytes.b, c.TRANS_B ? k : n, c.TRANS_B ? n : k, args.ldb, args.batch_b, args.batch};
+    Lines a = {.begin = args.a,
+               .bytes = bytes.a,
+               .length = c.TRANS_A ? m : k,
+               .lines = c.TRANS_A ? k : m,
+               .pitch = args.lda,
+               .stride = args.batch_a,
+               .count = args.batch};
+    Lines b = {.begin = args.b,
+               .bytes = bytes.b,
+               .length = c.TRANS_B ? k : n,
+               .lines = c.TRANS_B ? n : k,
+               .pitch = args.ldb,
+               .stride = args.batch_b,
+               .count = args.batch};
     if (split.count > 1) {
         a = parts_of(a, split);
         b = parts_of(b, split);
     }
     x.a = input(a, !c.TRANS_A, t.BM, t.BK);
     x.b = input(b, c.TRANS_B != 0, t.BN, t.BK);
-    const Lines d = c.PARTIAL ? Lines{args.d, bytes.accumulator, n, m, n, uint64_t{m} * n, args.batch * x.slices}
-                              : Lines{args.d, bytes.d, n, m, args.ldd, args.batch_d, args.batch};
+    Lines d = {.begin = args.d,
+               .bytes = bytes.d,
+               .length = n,
+               .lines = m,
+               .pitch = args.ldd,
+               .stride = args.batch_d,
+               .count = args.batch};
+    if (c.PARTIAL) {  // the sums of each slice, without gaps
+        d.bytes = bytes.accumulator;
+        d.pitch = n;
+        d.stride = uint64_t{m} * n;
+        d.count = args.batch * x.slices;
+    }
     x.d_is_mapped = d.can_be_written();
     if (x.d_is_mapped) x.d = d.map(native::store_rows);
     return x;

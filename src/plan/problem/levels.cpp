@@ -37,7 +37,8 @@ bool merge_two(const Problem& p, Levels& all) {
         for (size_t j = 0; j < all.count; ++j)
             if (i != j && chains(p, all.level[i], all.level[j])) {
                 all.level[i].count *= all.level[j].count;
-                return all.remove(j), true;
+                all.remove(j);
+                return true;
             }
     return false;
 }
@@ -84,7 +85,10 @@ bool merge_into(Problem& p, const Level& level, bool is_n) {
 bool merge_one(Problem& p, Levels& all) {
     for (const bool is_n : {false, true})
         for (size_t i = 0; i < all.count; ++i)
-            if (merge_into(p, all.level[i], is_n)) return all.remove(i), true;
+            if (merge_into(p, all.level[i], is_n)) {
+                all.remove(i);
+                return true;
+            }
     return false;
 }
 

@@ -93,7 +93,8 @@ void fill_types(Problem& p) {
     fill(p.accumulate, leads.default_accumulator);
     fill(p.d.type, leads.default_result);
     fill(p.c.type, p.d.type);
-    fill(p.biasType, default_factor_type(p.d.type)), fill(p.scaleType, default_factor_type(p.d.type));
+    fill(p.biasType, default_factor_type(p.d.type));
+    fill(p.scaleType, default_factor_type(p.d.type));
     fill(p.residualType, p.d.type);
 }
 
@@ -268,14 +269,14 @@ Problem invariant_reference(Problem p, uint64_t rows) {
     return p;
 }
 
-std::optional<Status> unfit_levels(const Problem& p, const Normalised& n) {
-    if (is_empty(p) || (n.repeated.count == 0 && !n.is_part)) return std::nullopt;
-    if (n.problem.outerBatch > most_repetitions)
-        return Refusal{
-            VKGEMM_ERROR_LIMIT,
-            concat({"the problem would take ", n.problem.outerBatch, " repetitions of ", n.problem.m, "x", n.problem.n,
-                    "x", n.problem.k, " batch=", n.problem.batch, "; the limit is ", most_repetitions,
-                    ": place the matrices so that levels go on where others end, or split the batch"})};
+std::optional<Status> unfit_levels(const Problem& p, const Normalised& normalised) {
+    if (is_empty(p) || (normalised.repeated.count == 0 && !normalised.is_part)) return std::nullopt;
+    if (normalised.problem.outerBatch > most_repetitions)
+        return Refusal{VKGEMM_ERROR_LIMIT,
+                       concat({"the problem would take ", normalised.problem.outerBatch, " repetitions of ",
+                               normalised.problem.m, "x", normalised.problem.n, "x", normalised.problem.k,
+                               " batch=", normalised.problem.batch, "; the limit is ", most_repetitions,
+                               ": place the matrices so that levels go on where others end, or split the batch"})};
     const auto odd = [&](VkgemmSlot slot, const Level& l) -> uint64_t {
         const auto step = slot == VKGEMM_SLOT_C          ? l.stride[2]
                           : slot == VKGEMM_SLOT_RESIDUAL ? l.stride[3]
@@ -286,21 +287,21 @@ std::optional<Status> unfit_levels(const Problem& p, const Normalised& n) {
                                      {"the residual", VKGEMM_SLOT_RESIDUAL},
                                      {"the bias", VKGEMM_SLOT_BIAS},
                                      {"the scale", VKGEMM_SLOT_SCALE}}) {
-        uint64_t step = odd(slot, n.begin);
-        for (const Level& l : n.repeated) step = std::max(step, odd(slot, l));
+        uint64_t step = odd(slot, normalised.begin);
+        for (const Level& l : normalised.repeated) step = std::max(step, odd(slot, l));
         if (step)
             return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                            concat({name, " has a type of 16 bits of its own, and the product is repeated every ", step,
                                    " of its elements; that must be an even number"})};
     }
-    const auto& [step_a, step_b] = std::pair{n.problem.outerStrideA, n.problem.outerStrideB};
-    const bool spread_a = p.packedA != VKGEMM_PACKED_NONE && (n.swapped ? step_b : step_a) != 0;
-    const bool spread_b = p.packedB != VKGEMM_PACKED_NONE && (n.swapped ? step_a : step_b) != 0;
+    const auto& [step_a, step_b] = std::pair{normalised.problem.outerStrideA, normalised.problem.outerStrideB};
+    const bool spread_a = p.packedA != VKGEMM_PACKED_NONE && (normalised.swapped ? step_b : step_a) != 0;
+    const bool spread_b = p.packedB != VKGEMM_PACKED_NONE && (normalised.swapped ? step_a : step_b) != 0;
     if (spread_a || spread_b)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        concat({(spread_a ? "A" : "B"),
                                " comes packed, but has matrices on several levels of the batch; one dispatch takes ",
-                               n.problem.batch, " and ", n.problem.outerBatch,
+                               normalised.problem.batch, " and ", normalised.problem.outerBatch,
                                " are needed; split the product, or leave it unpacked"})};
     return std::nullopt;
 }
@@ -323,10 +324,11 @@ Problem with_sizes(Problem p, const Sizes& s) {
     return p;
 }
 
-Normalised with_sizes(const Normalised& n, const Sizes& s) {
-    Normalised out = n;
-    const Sizes now = {n.swapped ? s.n : s.m, n.swapped ? s.m : s.n, s.k, s.batch};
-    const uint32_t varies = n.problem.upTo;  // what does not may have levels merged into it
+Normalised with_sizes(const Normalised& normalised, const Sizes& sizes) {
+    Normalised out = normalised;
+    const Sizes now = {normalised.swapped ? sizes.n : sizes.m, normalised.swapped ? sizes.m : sizes.n, sizes.k,
+                       sizes.batch};
+    const uint32_t varies = normalised.problem.upTo;  // what does not may have levels merged into it
     if (varies & VKGEMM_UP_TO_M) out.problem.m = now.m;
     if (varies & VKGEMM_UP_TO_N) out.problem.n = now.n;
     if (varies & VKGEMM_UP_TO_K) out.problem.k = now.k;

@@ -9,7 +9,8 @@ namespace vkgemm::plan {
 std::string check_formats(const Problem&);
 std::string check_grouping(const Problem&);
 std::string check_c(const Problem&);
-/// What is packed ahead has one size, and blocks are whole. `batched_a`, `batched_b`: A and B have matrices of their own.
+/// What is packed ahead has one size, and blocks are whole. `batched_a`, `batched_b`: A and B have matrices of their
+/// own.
 std::string check_up_to(const Problem&, bool batched_a, bool batched_b);
 std::string check_epilogue(const Problem&);
 

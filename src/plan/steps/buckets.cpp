@@ -90,11 +90,12 @@ std::optional<SizeRange> multiples_of(SizeRange range, uint32_t multiples, uint6
     return range;
 }
 
-Normalised at(const SizeRange& range, const Sizes& s, const Normalised& n) {
-    Normalised out = with_sizes(n, s);
+Normalised at(const SizeRange& range, const Sizes& sizes, const Normalised& normalised) {
+    Normalised out = with_sizes(normalised, sizes);
     uint32_t multiples = range.multiples;
     constexpr uint32_t row = VKGEMM_UP_TO_M, col = VKGEMM_UP_TO_N;
-    if (n.swapped) multiples = (multiples & ~(row | col)) | (multiples & row ? col : 0) | (multiples & col ? row : 0);
+    if (normalised.swapped)
+        multiples = (multiples & ~(row | col)) | (multiples & row ? col : 0) | (multiples & col ? row : 0);
     out.problem.upTo &= ~multiples;
     return out;
 }

@@ -49,7 +49,7 @@ struct SizedSteps {
     static constexpr size_t most = 4;  // A and B packed, the product, its slices added up
 
     Problem problem;  // completed, with these sizes
-    std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> slots;
+    BySlot<Requirement> slots;
     std::array<Step, most> steps;
     size_t count = 0;
     Repeats part;

@@ -38,7 +38,8 @@ namespace {
 
 // The pass that lists the tiles. `product` is the one that it is for.
 Step listing_step(const Kernel& lister, const Step& product, const Problem& p, bool swapped) {
-    Step s = {&lister, lister.tile, product.constants, {}, 1, 1, {}};  // one work group
+    Step s = unsized_step(lister, lister.tile, product.constants);
+    s.groups_x = s.groups_y = 1;
     s.tile.BM = product.tile.BM;
     s.tile.BN = product.tile.BN;
     ProblemConstants& c = s.constants;
@@ -61,8 +62,8 @@ Step listing_step(const Kernel& lister, const Step& product, const Problem& p, b
 bool is_addressed(const Problem& p) { return p.grouping == VKGEMM_GROUPING_ADDRESSES; }
 
 // What a run brings. Matrices that the table has addresses of are no operands.
-void set_slots(std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}>& slots, const Problem& completed,
-               const DeviceCaps& dev, uint32_t operand_alignment) {
+void set_slots(BySlot<Requirement>& slots, const Problem& completed, const DeviceCaps& dev,
+               uint32_t operand_alignment) {
     slots = requirements_of(completed, operand_alignment);
     constexpr VkgemmSlot matrices[] = {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_D,
                                        VKGEMM_SLOT_RESIDUAL};
@@ -75,11 +76,10 @@ void set_slots(std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}>& slots, const 
         for (const VkgemmSlot slot : matrices) slots[slot].least = of_one[slot].bytes;
     }
     const uint64_t count = completed.batch;
-    slots[VKGEMM_SLOT_GROUPS] = {count * sizeof(VkgemmGroup), 4, true, false};
+    slots[VKGEMM_SLOT_GROUPS] = {.bytes = count * sizeof(VkgemmGroup), .alignment = 4, .reads = true};
     if (completed.grouping == VKGEMM_GROUPING_INDEXED)
-        slots[VKGEMM_SLOT_INDICES] = {4 * completed.m, 4, true, false, false, 4};
-    slots[VKGEMM_SLOT_WORKSPACE] = {4 * (LIST_HEADER_WORDS + count * LISTED_WORDS), std::max(dev.offset_alignment, 16u),
-                                    true, true};
+        slots[VKGEMM_SLOT_INDICES] = {.bytes = 4 * completed.m, .alignment = 4, .reads = true, .least = 4};
+    slots[VKGEMM_SLOT_WORKSPACE] = workspace_requirement(4 * (LIST_HEADER_WORDS + count * LISTED_WORDS), dev);
 }
 
 // Idle work groups cost less than the barrier before an indirect dispatch up to about so many.
@@ -106,10 +106,10 @@ void set_table(abi::TableArgs& table, const abi::GemmArgs& args) {
 
 }  // namespace
 
-Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed, const Normalised& n,
+Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed, const Normalised& normalised,
                                  const DeviceKernels& device, const Request& request) {
     const DeviceCaps& dev = device.caps();
-    const Problem& p = n.problem;
+    const Problem& p = normalised.problem;
     const Tile& t = choice.tile;
     const double most_tiles = double(div_up(p.m, t.BM)) * double(div_up(p.n, t.BN)) * double(p.batch);
     if (most_tiles > std::min(double(dev.max_groups_x) * double(dev.max_groups_y), double(UINT32_MAX)))
@@ -123,8 +123,10 @@ Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed,
 
     Schedule schedule = choice.schedule;
     schedule.problem = p;
-    Step product = {choice.kernel,         t, constants_of(schedule, *choice.kernel, t, request), args_of(p), 1, 1,
-                    slots_of(p, n.swapped)};
+    Step product = unsized_step(*choice.kernel, t, constants_of(schedule, *choice.kernel, t, request));
+    product.args = args_of(p);
+    product.slots = slots_of(p, normalised.swapped);
+    product.groups_x = product.groups_y = 1;
     product.tile.RASTER = product.tile.SPLIT = product.tile.PACK = 0;
     product.args.raster = t.RASTER;
     product.is_grouped = true;
@@ -132,7 +134,7 @@ Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed,
     product.constants.BY_INDEX = p.grouping == VKGEMM_GROUPING_INDEXED;
     product.constants.INDICES_PER_ROW = p.indicesPerRow;
     if (const uint64_t most = most_tiles_of_rows(p, t); most && most <= most_idle_groups) set_grid(product, most, dev);
-    Step list = listing_step(*device.lister(), product, p, n.swapped);
+    Step list = listing_step(*device.lister(), product, p, normalised.swapped);
     abi::TableArgs table = {};
     set_table(table, product.args);
     table.max_groups_x = dev.max_groups_x;
@@ -145,14 +147,14 @@ Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed,
     return out;
 }
 
-Result<Steps> make_selected_steps(const Choice& choice, const Problem& p, const Normalised& n, const DeviceCaps& dev,
-                                  const Request& request) {
+Result<Steps> make_selected_steps(const Choice& choice, const Problem& p, const Normalised& normalised,
+                                  const DeviceCaps& dev, const Request& request) {
     const uint64_t apart = info(p.b.type).bytes_of(p.b.batchStride);
     if (apart > UINT32_MAX)
         return Refusal{VKGEMM_ERROR_LIMIT,
                        concat({"matrices of B that indices choose are at most ", UINT32_MAX, " bytes apart, not ",
                                apart, "; VKGEMM_GROUPING_TABLE has no such limit"})};
-    Steps out = make_steps(choice, p, n, dev, request);
+    Steps out = make_steps(choice, p, normalised, dev, request);
     Step& product = out.steps[0];
     product.is_grouped = true;
     product.constants.BY_INDEX = 2;
@@ -160,7 +162,7 @@ Result<Steps> make_selected_steps(const Choice& choice, const Problem& p, const 
     Problem one = p;
     one.batch = 1;
     out.slots[VKGEMM_SLOT_B].least = requirements_of(one, request.operand_alignment)[VKGEMM_SLOT_B].bytes;
-    out.slots[VKGEMM_SLOT_INDICES] = {4 * p.batch, 4, true, false};
+    out.slots[VKGEMM_SLOT_INDICES] = {.bytes = 4 * p.batch, .alignment = 4, .reads = true};
     return out;
 }
 

@@ -28,7 +28,10 @@ struct Reach {
         uint64_t low = 0, high = p.*size;
         while (low < high) {
             const uint64_t middle = p.*size = high - (high - low) / 2;
-            holds(p, count) ? low = middle : high = middle - 1;
+            if (holds(p, count))
+                low = middle;
+            else
+                high = middle - 1;
         }
         return low;
     }
@@ -45,25 +48,25 @@ uint64_t even(uint64_t size, uint64_t most, uint64_t unit, uint64_t grain = 1) {
 // The sizes of a block; one of them is 0 if there is none. K is cut only where even small blocks of A and B would reach
 // too far, and then so that their other sizes are whole.
 Sizes block_of(const Problem& p, const Reach& reach) {
-    Problem q = p;
-    q.batch = 1;
-    q.m = std::min(p.m, good_side);
-    q.n = std::min(p.n, good_side);
-    if (!reach.holds(q, 2)) {
-        q.m = p.a.layout == columnMajor ? p.m : 1;
-        q.n = p.b.layout == rowMajor ? p.n : 1;
+    Problem block = p;
+    block.batch = 1;
+    block.m = std::min(p.m, good_side);
+    block.n = std::min(p.n, good_side);
+    if (!reach.holds(block, 2)) {
+        block.m = p.a.layout == columnMajor ? p.m : 1;
+        block.n = p.b.layout == rowMajor ? p.n : 1;
         const uint64_t grain = std::max(info(p.a.type).block, info(p.b.type).block);
-        q.k = even(p.k, reach.largest(q, &Problem::k, 2), good_side, grain);
+        block.k = even(p.k, reach.largest(block, &Problem::k, 2), good_side, grain);
     }
-    q.m = std::min(p.m, good_side);
-    q.n = p.n;
-    if (!reach.largest(q, &Problem::n, 4)) q.m = 1;  // whose rows are very long
-    q.n = even(p.n, reach.largest(q, &Problem::n, 4), good_side);
-    q.m = p.m;
-    q.m = even(p.m, reach.largest(q, &Problem::m, 4), good_side);
-    q.batch = p.batch;
-    q.batch = even(p.batch, reach.largest(q, &Problem::batch, 4), 1);
-    return sizes_of(q);
+    block.m = std::min(p.m, good_side);
+    block.n = p.n;
+    if (!reach.largest(block, &Problem::n, 4)) block.m = 1;  // whose rows are very long
+    block.n = even(p.n, reach.largest(block, &Problem::n, 4), good_side);
+    block.m = p.m;
+    block.m = even(p.m, reach.largest(block, &Problem::m, 4), good_side);
+    block.batch = p.batch;
+    block.batch = even(p.batch, reach.largest(block, &Problem::batch, 4), 1);
+    return sizes_of(block);
 }
 
 // Blocks of one size along one dimension.
@@ -84,16 +87,19 @@ Level moved(const Problem& p, const Sizes& by) {
     const auto at = [&](const Matrix& x, uint64_t rows, uint64_t cols) {
         return (x.layout == rowMajor ? rows * x.ld + cols : cols * x.ld + rows) + by.batch * x.batchStride;
     };
-    return {1, {at(p.a, by.m, by.k), at(p.b, by.k, by.n), at(p.c, by.m, by.n), at(p.d, by.m, by.n)}, by.m, by.n};
+    return {.count = 1,
+            .stride = {at(p.a, by.m, by.k), at(p.b, by.k, by.n), at(p.c, by.m, by.n), at(p.d, by.m, by.n)},
+            .rows = by.m,
+            .columns = by.n};
 }
 
-void add_level(Normalised& n, const Level& l) {
-    Problem& p = n.problem;
-    n.repeated.add(l);
-    p.outerBatch *= l.count;
+void add_level(Normalised& normalised, const Level& level) {
+    Problem& p = normalised.problem;
+    normalised.repeated.add(level);
+    p.outerBatch *= level.count;
     size_t i = 0;
     for (uint64_t* step : {&p.outerStrideA, &p.outerStrideB, &p.outerStrideC, &p.outerStrideD})
-        *step = std::gcd(*step, l.stride[i++]);
+        *step = std::gcd(*step, level.stride[i++]);
 }
 
 Normalised part_of(const Normalised& whole, const std::array<Blocks, 4>& mnkb) {
@@ -143,17 +149,18 @@ std::vector<Blocks> blocks_of_k(uint64_t size, uint64_t block) {
 
 }  // namespace
 
-std::vector<Normalised> parts_of(const Normalised& n, const DeviceCaps& dev, Binding binding) {
-    const Problem& p = n.problem;
+std::vector<Normalised> parts_of(const Normalised& normalised, const DeviceCaps& dev, Binding binding) {
+    const Problem& p = normalised.problem;
     const Reach reach = {dev, binding};
-    if (is_empty(p) || is_never_cut(p) || reach.holds(p, 4)) return {n};
+    if (is_empty(p) || is_never_cut(p) || reach.holds(p, 4)) return {normalised};
     const Sizes block = block_of(p, reach);
-    if (!block.m || !block.n || !block.batch || (block.k < p.k && (!block.k || !adds_up_in_d(p)))) return {n};
+    if (!block.m || !block.n || !block.batch || (block.k < p.k && (!block.k || !adds_up_in_d(p)))) return {normalised};
     std::vector<Normalised> out;
     for (const Blocks& k : blocks_of_k(p.k, block.k))
         for (const Blocks& batch : blocks_of(p.batch, block.batch))
             for (const Blocks& cols : blocks_of(p.n, block.n))
-                for (const Blocks& rows : blocks_of(p.m, block.m)) out.push_back(part_of(n, {rows, cols, k, batch}));
+                for (const Blocks& rows : blocks_of(p.m, block.m))
+                    out.push_back(part_of(normalised, {rows, cols, k, batch}));
     return out;
 }
 

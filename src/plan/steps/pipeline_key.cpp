@@ -77,10 +77,17 @@ constexpr std::string_view base_name = "DISPATCH_BASE";                         
 
 }  // namespace
 
-PipelineKey key_of(const Step& s, Binding b) { return {s.kernel, s.tile, s.constants, b, s.is_grouped, s.is_sliced()}; }
+PipelineKey key_of(const Step& s, Binding b) {
+    return {.kernel = s.kernel,
+            .tile = s.tile,
+            .constants = s.constants,
+            .binding = b,
+            .is_grouped = s.is_grouped,
+            .dispatch_base = s.is_sliced()};
+}
 
 Step step_of(const PipelineKey& key) {
-    Step out = {key.kernel, key.tile, key.constants, {}, 0, 0, {}};
+    Step out = unsized_step(*key.kernel, key.tile, key.constants);
     out.groups_per_dispatch = key.dispatch_base;
     out.is_grouped = key.is_grouped;
     return out;
@@ -113,7 +120,12 @@ Result<PipelineKey> parse_pipeline_key(std::string_view text) {
     if (!kernel) return Refusal{VKGEMM_ERROR_UNSUPPORTED, unknown_kernel(std::string(name))};
     const bool grouped = binding == "grouped";
     const Binding by = binding == "descriptors" ? Binding::descriptors : Binding::addresses;
-    return PipelineKey{kernel, *values, *constants_set, by, grouped, base};
+    return PipelineKey{.kernel = kernel,
+                       .tile = *values,
+                       .constants = *constants_set,
+                       .binding = by,
+                       .is_grouped = grouped,
+                       .dispatch_base = base};
 }
 
 std::optional<Status> unfit(const PipelineKey& key, const DeviceCaps& dev) {

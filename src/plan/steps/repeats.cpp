@@ -37,30 +37,30 @@ bool descriptors_overlap(const Levels& repeated, const Problem& p, const DeviceC
 
 }  // namespace
 
-Repeats repeats_of(const Normalised& n, const Schedule& schedule, std::span<const Step> steps, Binding binding,
+Repeats repeats_of(const Normalised& normalised, const Schedule& schedule, std::span<const Step> steps, Binding binding,
                    const DeviceCaps& dev, uint32_t operand_alignment) {
     Repeats out;
     out.steps = steps.size();
-    if (n.repeated.count == 0 && !n.is_part) return out;
-    const Problem& p = n.problem;
+    if (normalised.repeated.count == 0 && !normalised.is_part) return out;
+    const Problem& p = normalised.problem;
     const auto all = operands(p);
     const auto move_by = [&](VkgemmSlot slot, Type type, uint64_t elements, const auto& step) {
         out.reach[slot] = info(type).bytes_of(elements);
-        out.begin[slot] = info(type).bytes_of(step(n.begin));
-        for (size_t i = 0; i < n.repeated.count; ++i)
-            out.levels[i].bytes[slot] = info(type).bytes_of(step(n.repeated.level[i]));
+        out.begin[slot] = info(type).bytes_of(step(normalised.begin));
+        for (size_t i = 0; i < normalised.repeated.count; ++i)
+            out.levels[i].bytes[slot] = info(type).bytes_of(step(normalised.repeated.level[i]));
     };
     const auto move = [&](VkgemmSlot slot, size_t operand) {
         const Operand& x = all[operand];
         move_by(slot, epilogue_type(p, slot).value_or(x.matrix->type),
                 *span_elements(*x.matrix, x.rows, x.cols, p.batch), [&](const Level& l) { return l.stride[operand]; });
     };
-    for (size_t i = 0; i < n.repeated.count; ++i) {
-        out.levels[i].count = static_cast<uint32_t>(n.repeated.level[i].count);
+    for (size_t i = 0; i < normalised.repeated.count; ++i) {
+        out.levels[i].count = static_cast<uint32_t>(normalised.repeated.level[i].count);
         out.count *= out.levels[i].count;
     }
-    if (!schedule.a.key) move(slot_of(true, n.swapped), BIND_A);
-    if (!schedule.b.key) move(slot_of(false, n.swapped), BIND_B);
+    if (!schedule.a.key) move(slot_of(true, normalised.swapped), BIND_A);
+    if (!schedule.b.key) move(slot_of(false, normalised.swapped), BIND_B);
     if (p.cSource == VKGEMM_C_SEPARATE) move(VKGEMM_SLOT_C, BIND_C);
     move(VKGEMM_SLOT_D, BIND_D);
     for (const EpilogueStep& s : p.epilogue) {
@@ -75,8 +75,9 @@ Repeats repeats_of(const Normalised& n, const Schedule& schedule, std::span<cons
     }
     for (const Step& s : steps)
         if (std::ranges::find(s.slots, VKGEMM_SLOT_WORKSPACE) != s.slots.end()) out.are_ordered = true;
-    out.adds = n.adds;
-    if (n.adds || (binding == Binding::descriptors && descriptors_overlap(n.repeated, p, dev, operand_alignment)))
+    out.adds = normalised.adds;
+    if (normalised.adds ||
+        (binding == Binding::descriptors && descriptors_overlap(normalised.repeated, p, dev, operand_alignment)))
         out.are_ordered = true;
     return out;
 }

@@ -4,87 +4,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numeric>
 #include <tuple>
 
 #include "plan/base/rounding.h"
 #include "plan/steps/make_steps.h"
 
 namespace vkgemm::plan {
-
-bool is_whole(const Tile& t, const Problem& p) {
-    return p.m % t.BM == 0 && p.n % t.BN == 0 && (t.BK == 0 || p.k % t.BK == 0);
-}
-
-namespace {
-
-// The steps, and the types of what they read.
-void set_epilogue(ProblemConstants& c, const Module& m, const Problem& p) {
-    const auto format = [&](VkgemmSlot slot) {
-        const Type type = *epilogue_type(p, slot);
-        return m.d == scaled || type != p.d.type ? static_cast<uint32_t>(type) : 0;
-    };
-    c.FORMAT_D = m.d == scaled ? static_cast<uint32_t>(p.d.type) : 0;
-    c.SCALARS = p.scalars;
-    if (c.USE_C) c.FORMAT_C = format(VKGEMM_SLOT_C);
-    const std::array<uint32_t*, VKGEMM_MAX_EPILOGUE_STEPS> step = {&c.STEP_0, &c.STEP_1, &c.STEP_2, &c.STEP_3};
-    for (size_t i = 0; i < p.epilogue.count; ++i) {
-        const EpilogueStep& s = p.epilogue.step[i];
-        const VkgemmSlot slot = info(s.kind).operand;
-        *step[i] = static_cast<uint32_t>(s.kind);
-        if (slot == VKGEMM_SLOT_BIAS) c.FORMAT_BIAS = format(slot);
-        if (slot == VKGEMM_SLOT_SCALE) c.FORMAT_SCALE = format(slot);
-        if (slot == VKGEMM_SLOT_RESIDUAL) c.FORMAT_RESIDUAL = format(slot);
-        if (info(s.kind).has_slope()) c.SLOPE = std::bit_cast<uint32_t>(s.low);
-    }
-}
-}  // namespace
-
-void clear_epilogue(ProblemConstants& c) {
-    c.STEP_0 = c.STEP_1 = c.STEP_2 = c.STEP_3 = c.SLOPE = c.SCALARS = 0;
-    c.FORMAT_C = c.FORMAT_D = c.FORMAT_BIAS = c.FORMAT_SCALE = c.FORMAT_RESIDUAL = 0;
-}
-
-namespace {
-
-// Of mixed types: may its elements be read 16 bytes at a time?
-bool in_chunks(const Operand& x, const Request& request) {
-    return info(x.matrix->type).is_plain() && is_wide(x, request.operand_alignment);
-}
-
-}  // namespace
-
-ProblemConstants constants_of(const Schedule& schedule, const Kernel& k, const Tile& t, const Request& request) {
-    const Problem& p = schedule.problem;
-    ProblemConstants c;
-    c.TRANS_A = p.a.layout == columnMajor;
-    c.TRANS_B = p.b.layout == columnMajor;
-    c.TRANS_C = p.c.layout == columnMajor;
-    c.USE_C = p.cSource != VKGEMM_C_NONE;
-    const std::array<Operand, 4> all = schedule.operands();
-    constexpr uint32_t wide[] = {WIDE_A, WIDE_B, WIDE_C, WIDE_D};
-    for (size_t i = 0; i < all.size(); ++i)
-        if (is_wide(all[i], request.operand_alignment)) c.ALIGNED |= wide[i];
-    const auto in_fours = [](const Operand& x) {
-        return !x.ragged && (x.matrix->layout == rowMajor ? x.cols : x.rows) % 4 == 0;
-    };
-    if (k.module.is_mixed()) {  // elements are read one by one, by fours or by eights, from any byte on
-        c.FORMAT_A = static_cast<uint32_t>(p.a.type);
-        c.FORMAT_B = static_cast<uint32_t>(p.b.type);
-        c.ALIGNED &= WIDE_C | WIDE_D;
-        if (in_chunks(all[0], request)) c.ALIGNED |= CHUNKS_A;
-        if (in_chunks(all[1], request) || has_wide_chunk64(schedule, k, t, request)) c.ALIGNED |= CHUNKS_B;
-        if (in_fours(all[0])) c.ALIGNED |= WIDE_A;
-        if (in_fours(all[1])) c.ALIGNED |= WIDE_B;
-    }
-    if (k.module.family.takes_fp8) {
-        c.FORMAT_A = static_cast<uint32_t>(p.a.type);
-        c.FORMAT_B = static_cast<uint32_t>(p.b.type);
-    }
-    c.WHOLE = is_whole(t, p) && !p.batchInvariant;  // one pipeline, whatever m is
-    set_epilogue(c, k.module, p);
-    return c;
-}
 
 abi::GemmArgs args_of(const Problem& p) {
     const auto u = [](uint64_t x) { return static_cast<uint32_t>(x); };  // unfit() has checked that they fit
@@ -97,7 +22,9 @@ abi::GemmArgs args_of(const Problem& p) {
     g.ldb = u(p.b.ld);
     g.ldc = u(p.c.ld);
     g.ldd = u(p.d.ld);
-    g.batch_a = u(p.a.batchStride), g.batch_b = u(p.b.batchStride), g.batch_c = u(p.c.batchStride),
+    g.batch_a = u(p.a.batchStride);
+    g.batch_b = u(p.b.batchStride);
+    g.batch_c = u(p.c.batchStride);
     g.batch_d = u(p.d.batchStride);
     for (const EpilogueStep& e : p.epilogue)
         if (info(e.kind).has_bounds())
@@ -144,7 +71,7 @@ bool converts(const Packing& packing) {
 // Copies A or B to its place in the workspace.
 Step packing_step(const Packing& packing, const Operand& from, const Matrix& to, VkgemmSlot slot,
                   const Request& request) {
-    Step s = {packing.kernel, packing.kernel->tile, {}, {}, 0, 0, {}};
+    Step s = unsized_step(*packing.kernel, packing.kernel->tile);
     const bool packs_fragments = packing.kernel->module.family.packs_fragments;
     if (!converts(packing)) {
         s.constants.TRANS_A = packs_fragments ? from.matrix->layout != to.layout : from.matrix->layout == columnMajor;
@@ -238,6 +165,10 @@ Step reducing_step(Step& product, const Schedule& schedule) {
 
 }  // namespace
 
+Step unsized_step(const Kernel& k, const Tile& t, const ProblemConstants& constants) {
+    return {.kernel = &k, .tile = t, .constants = constants, .args = {}, .groups_x = 0, .groups_y = 0, .slots = {}};
+}
+
 uint32_t Step::rows_per_dispatch() const {
     return is_sliced() ? std::max(1u, groups_per_dispatch / groups_x) : groups_y;
 }
@@ -284,57 +215,6 @@ Step as_compiled(Step native) {
     return native;
 }
 
-std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem& p, uint32_t operand_alignment) {
-    std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> out;
-    const auto all = operands(p);
-    const auto matrix = [&](VkgemmSlot s, Operand x, bool reads, bool writes) {
-        const TypeInfo& type = info(epilogue_type(p, s).value_or(x.matrix->type));
-        const bool in_words = (is_mixed(p) && (s == VKGEMM_SLOT_A || s == VKGEMM_SLOT_B)) || is_read_in_words(p, s);
-        const bool is_one = p.grouping == VKGEMM_GROUPING_INDEXED && s != VKGEMM_SLOT_B;  // for all groups
-        if (is_one) x.batch = 1;
-        const uint64_t bytes = type.bytes_of(*span_elements(x));
-        // An element of A or B may begin within a word; one of the epilogue's operands may not.
-        const bool is_factor = s == VKGEMM_SLOT_A || s == VKGEMM_SLOT_B;
-        const uint32_t unit = in_words && !is_factor ? std::max(4u, type.unit_bytes()) : type.unit_bytes();
-        const uint32_t alignment = std::max(operand_alignment, unit);
-        const uint64_t words = round_up(bytes, 4) + (alignment < 4 ? 4 - alignment : 0);  // that an operand may touch
-        out[size_t(s)] = {in_words && bytes ? words : bytes, alignment, reads, writes};
-    };
-    const auto vector = [&](VkgemmSlot s, uint64_t elements) {
-        const uint32_t bytes = info(*epilogue_type(p, s)).bytes, unit = is_read_in_words(p, s) ? 4 : bytes;
-        out[size_t(s)] = {round_up(elements * bytes, unit), unit, true, false};
-    };
-    matrix(VKGEMM_SLOT_A, all[BIND_A], true, false);
-    matrix(VKGEMM_SLOT_B, all[BIND_B], true, false);
-    matrix(VKGEMM_SLOT_D, all[BIND_D], p.cSource == VKGEMM_C_IS_D, true);
-    if (p.cSource == VKGEMM_C_SEPARATE) matrix(VKGEMM_SLOT_C, all[BIND_C], true, false);
-    if (p.scalars)
-        out[VKGEMM_SLOT_SCALARS] = {sizeof(VkgemmScalars), 4, true,
-                                    (p.scalars & (VKGEMM_SCALARS_MONITOR | VKGEMM_SCALARS_LARGEST)) != 0};
-    for (const EpilogueStep& e : p.epilogue) {
-        const StepInfo& step = info(e.kind);
-        if (step.shape == StepShape::MATRIX) matrix(step.operand, all[BIND_D], true, false);
-        if (step.is_of_rows()) vector(step.operand, p.m * step.width());
-        if (step.is_of_columns()) vector(step.operand, p.n * step.width());
-        if (step.shape == StepShape::ONE) vector(step.operand, 1);
-    }
-    return out;
-}
-
-namespace {
-
-// Of an operand that the product reads as it was packed ahead.
-Requirement packed_requirement(const Packing& packing) { return {packing.bytes, 16, true, false, true}; }
-
-}  // namespace
-
-void set_own_slots(std::span<Requirement> slots, const Schedule& schedule, bool swapped, const DeviceCaps& dev) {
-    if (schedule.a.key) slots[slot_of(true, swapped)] = packed_requirement(schedule.a);
-    if (schedule.b.key) slots[slot_of(false, swapped)] = packed_requirement(schedule.b);
-    const uint64_t bytes = schedule.workspace_bytes();
-    if (bytes) slots[VKGEMM_SLOT_WORKSPACE] = {bytes, std::max(dev.offset_alignment, 16u), true, true};
-}
-
 void set_sizes(std::span<Step> steps, const Tile& t, const Schedule& schedule, const Problem& p,
                const DeviceCaps& dev) {
     const auto [a, b, c, d] = operands(p);
@@ -346,7 +226,7 @@ void set_sizes(std::span<Step> steps, const Tile& t, const Schedule& schedule, c
     if (schedule.split.reducer) size_reduction(steps[i + 1], steps[i], schedule, dev);
 }
 
-Steps make_steps(const Choice& choice, const Problem& completed, const Normalised& n, const DeviceCaps& dev,
+Steps make_steps(const Choice& choice, const Problem& completed, const Normalised& normalised, const DeviceCaps& dev,
                  const Request& request) {
     Steps out;
     out.binding = choice.binding;
@@ -356,13 +236,13 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
 
     const Schedule& schedule = choice.schedule;
     const Problem& p = schedule.problem;
-    Step product = {
-        choice.kernel,         choice.tile, constants_of(schedule, *choice.kernel, choice.tile, request), {}, 0, 0,
-        slots_of(p, n.swapped)};
+    Step product =
+        unsized_step(*choice.kernel, choice.tile, constants_of(schedule, *choice.kernel, choice.tile, request));
+    product.slots = slots_of(p, normalised.swapped);
     product.tile.RASTER = product.tile.SPLIT = product.tile.PACK = 0;  // tiles that differ there share a pipeline
     product.waits = schedule.a.in_workspace() || schedule.b.in_workspace();
 
-    const auto all = operands(n.problem);
+    const auto all = operands(normalised.problem);
     for (const auto& [packing, i] : {std::pair{&schedule.a, size_t{BIND_A}}, {&schedule.b, size_t{BIND_B}}}) {
         if (packing->key) out.packed_keys[product.slots[i]] = packing->key;
         if (!packing->in_workspace()) continue;
@@ -376,10 +256,10 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
     } else {
         out.steps.push_back(product);
     }
-    set_sizes(out.steps, choice.tile, schedule, n.problem, dev);
-    out.parts = {repeats_of(n, schedule, out.steps, out.binding, dev, request.operand_alignment)};
+    set_sizes(out.steps, choice.tile, schedule, normalised.problem, dev);
+    out.parts = {repeats_of(normalised, schedule, out.steps, out.binding, dev, request.operand_alignment)};
     out.parts[0].cost = schedule.cost;
-    set_own_slots(out.slots, schedule, n.swapped, dev);
+    set_own_slots(out.slots, schedule, normalised.swapped, dev);
     return out;
 }
 
@@ -391,10 +271,10 @@ void add_part(Steps& to, Steps part) {
     if (one.bytes > all.bytes) all = one;
 }
 
-Steps make_pack_steps(const Choice& choice, const Problem& completed, const Normalised& n, VkgemmSlot slot,
+Steps make_pack_steps(const Choice& choice, const Problem& completed, const Normalised& normalised, VkgemmSlot slot,
                       const DeviceCaps& dev, const Request& request) {
     const Schedule& schedule = choice.schedule;
-    const bool is_a = (slot == VKGEMM_SLOT_A) != n.swapped;  // of the product
+    const bool is_a = (slot == VKGEMM_SLOT_A) != normalised.swapped;  // of the product
     const Packing& packing = is_a ? schedule.a : schedule.b;
     if (!packing.key) return {};
     Steps out;
@@ -402,7 +282,7 @@ Steps make_pack_steps(const Choice& choice, const Problem& completed, const Norm
     out.slots[slot] = requirements_of(completed, request.operand_alignment)[slot];
     out.slots[VKGEMM_SLOT_D] = packed_requirement(packing);
     std::swap(out.slots[VKGEMM_SLOT_D].reads, out.slots[VKGEMM_SLOT_D].writes);
-    const Operand from = operands(n.problem)[is_a ? BIND_A : BIND_B];
+    const Operand from = operands(normalised.problem)[is_a ? BIND_A : BIND_B];
     const Matrix& to = is_a ? schedule.problem.a : schedule.problem.b;
     Step step = packing_step(packing, from, to, slot, request);
     size_packing(step, packing, from, to, schedule.problem.batch, dev);
@@ -412,17 +292,6 @@ Steps make_pack_steps(const Choice& choice, const Problem& completed, const Norm
     once.steps = 1;
     once.cost = schedule.cost;
     return out;
-}
-
-ConstantValues constant_values(const Step& s) {
-    return {
-#define X(id, name, meaning) s.tile.name,
-        VKGEMM_TILE_CONSTANTS(X)
-#undef X
-#define X(id, name, meaning) s.constants.name,
-            VKGEMM_PROBLEM_CONSTANTS(X)
-#undef X
-    };
 }
 
 }  // namespace vkgemm::plan

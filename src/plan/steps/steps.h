@@ -16,6 +16,10 @@ struct ProblemConstants {
     bool operator==(const ProblemConstants&) const = default;
 };
 
+/// One value for each operand, by VkgemmSlot.
+template <class T>
+using BySlot = std::array<T, size_t{VKGEMM_SLOT_COUNT}>;
+
 /// One pass: a dispatch, or several that have a part of its work groups each. Recording fills in alpha, beta and the
 /// operands' offsets in `args`.
 struct Step {
@@ -39,6 +43,9 @@ struct Step {
     uint32_t dispatch_count() const;
 };
 
+/// A step that has neither operands nor sizes yet.
+Step unsized_step(const Kernel&, const Tile&, const ProblemConstants& = {});
+
 /// The step with the constants alone that its machine code was compiled for; the others are arguments.
 Step as_compiled(Step native);
 
@@ -56,14 +63,14 @@ struct Repeats {
 
     struct Level {
         uint32_t count = 1;
-        std::array<uint64_t, size_t{VKGEMM_SLOT_COUNT}> bytes{};  // from one repetition to the next
+        BySlot<uint64_t> bytes{};  // from one repetition to the next
     };
     std::array<Level, Levels::most - 1> levels{};
     uint32_t count = 1;
     bool are_ordered = false;  // each waits for the one before: they share a workspace, or descriptors of D overlap
     bool adds = false;         // to D, which an earlier part of K wrote
-    std::array<uint64_t, size_t{VKGEMM_SLOT_COUNT}> begin{};  // of the first, bytes
-    std::array<uint64_t, size_t{VKGEMM_SLOT_COUNT}> reach{};  // bytes that one of several touches from there on; 0: all
+    BySlot<uint64_t> begin{};  // of the first, bytes
+    BySlot<uint64_t> reach{};  // bytes that one of several touches from there on; 0: all
 
     /// Where repetition `number` begins, in bytes past the beginning of the operand.
     uint64_t offset(uint32_t number, VkgemmSlot) const;
@@ -85,8 +92,10 @@ void each_recorded(std::span<const Step> steps, std::span<const Repeats> parts, 
     for (const Repeats& part : parts) {
         for (uint32_t repetition = 0; repetition < part.count; ++repetition)
             for (size_t i = first; i < first + part.steps; ++i)
-                what(Recorded{&part, i, repetition,
-                              steps[i].waits || (i == first && repetition > 0 && part.are_ordered)});
+                what(Recorded{.part = &part,
+                              .step = i,
+                              .repetition = repetition,
+                              .waits = steps[i].waits || (i == first && repetition > 0 && part.are_ordered)});
         first += part.steps;
     }
 }
@@ -121,7 +130,7 @@ struct Requirement {
 
 struct Steps {
     std::vector<Step> steps;  // in order, a barrier before each that waits
-    std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> slots;
+    BySlot<Requirement> slots;
     Binding binding = Binding::descriptors;
     double error_bound = 0;                 // as VkgemmPlanInfo::errorBound
     std::array<uint64_t, 2> packed_keys{};  // as VkgemmPlanInfo::packedA and packedB
@@ -132,27 +141,27 @@ struct Steps {
 /// The parts of make_steps() that depend on the sizes of the problem: the operands but the workspace, the workspace,
 /// and the arguments, work groups and offsets of steps that were made with another schedule of the same passes. `p` is
 /// normalised; requirements_of() alone takes the caller's problem, completed.
-std::array<Requirement, size_t{VKGEMM_SLOT_COUNT}> requirements_of(const Problem& completed,
-                                                                   uint32_t operand_alignment);
+BySlot<Requirement> requirements_of(const Problem& completed, uint32_t operand_alignment);
 /// The slots that the schedule decides: the workspace, and operands that come packed.
 void set_own_slots(std::span<Requirement> slots, const Schedule&, bool swapped, const DeviceCaps&);
 void set_sizes(std::span<Step>, const Tile&, const Schedule&, const Problem& p, const DeviceCaps&);
 bool is_whole(const Tile&, const Problem& p);  // m, n and k are multiples of the tile
 
-/// `completed` is the caller's problem, `n` the same normalised. An empty problem has no steps.
-Steps make_steps(const Choice&, const Problem& completed, const Normalised& n, const DeviceCaps&, const Request&);
+/// `completed` is the caller's problem, `normalised` the same problem, normalised. An empty problem has no steps.
+Steps make_steps(const Choice&, const Problem& completed, const Normalised& normalised, const DeviceCaps&,
+                 const Request&);
 
 /// Adds the steps of another part of the same problem, which wait for those before them.
 void add_part(Steps&, Steps part);
 
 /// Both steps of groups of a table: the first lists their tiles in the workspace, the second is dispatched from there.
 /// `choice` has addresses and neither slices nor packed operands. Refused if there are too many tiles.
-Result<Steps> make_grouped_steps(const Choice&, const Problem& completed, const Normalised& n, const DeviceKernels&,
-                                 const Request&);
+Result<Steps> make_grouped_steps(const Choice&, const Problem& completed, const Normalised& normalised,
+                                 const DeviceKernels&, const Request&);
 
 /// The one step of a batch whose matrices of B indices choose. Refused if these lie too far apart.
-Result<Steps> make_selected_steps(const Choice&, const Problem& completed, const Normalised& n, const DeviceCaps&,
-                                  const Request&);
+Result<Steps> make_selected_steps(const Choice&, const Problem& completed, const Normalised& normalised,
+                                  const DeviceCaps&, const Request&);
 
 /// The matrices of such a B of so many bytes.
 struct Selectable {
@@ -161,7 +170,7 @@ struct Selectable {
 Selectable selectable(const Problem& completed, uint64_t bytes);
 
 /// The one step that packs the operand of `slot` (A or B) ahead, from there to D. Empty if the choice packs none ahead.
-Steps make_pack_steps(const Choice&, const Problem& completed, const Normalised& n, VkgemmSlot slot, const DeviceCaps&,
-                      const Request&);
+Steps make_pack_steps(const Choice&, const Problem& completed, const Normalised& normalised, VkgemmSlot slot,
+                      const DeviceCaps&, const Request&);
 
 }  // namespace vkgemm::plan

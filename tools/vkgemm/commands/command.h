@@ -48,41 +48,21 @@ std::string tuned_path();
 using Action = std::function<int()>;
 using AddCommand = CLI::App* (*)(CLI::App& program, const Session& session, Action& action);
 
-// One namespace for each command, because the sources are compiled together and each has its own Options and run().
-namespace devices_command {
-CLI::App* add(CLI::App& program, const Session& session, Action& action);
-}
-namespace kernels_command {
-CLI::App* add(CLI::App& program, const Session& session, Action& action);
-}
-namespace bench_command {
-CLI::App* add(CLI::App& program, const Session& session, Action& action);
-}
-namespace ladder_command {
-CLI::App* add(CLI::App& program, const Session& session, Action& action);
-}
-namespace tune_command {
-CLI::App* add(CLI::App& program, const Session& session, Action& action);
-}
-namespace explain_command {
-CLI::App* add(CLI::App& program, const Session& session, Action& action);
-}
-namespace inspect_command {
-CLI::App* add(CLI::App& program, const Session& session, Action& action);
-}
-namespace cover_command {
-CLI::App* add(CLI::App& program, const Session& session, Action& action);
-}
-namespace check_command {
-CLI::App* add(CLI::App& program, const Session& session, Action& action);
-}
-namespace replay_command {
-CLI::App* add(CLI::App& program, const Session& session, Action& action);
-}
+// The commands, in the order of the help. Each has a namespace of its own, because the sources are compiled together,
+// and each has its own Options and run().
+#define VKGEMM_COMMANDS(X) \
+    X(devices) X(kernels) X(bench) X(ladder) X(tune) X(explain) X(inspect) X(cover) X(check) X(replay)
+#define X(name)                                                                   \
+    namespace name##_command {                                                    \
+        CLI::App* add(CLI::App& program, const Session& session, Action& action); \
+    }
+VKGEMM_COMMANDS(X)
+#undef X
 
 inline constexpr AddCommand commands[] = {
-    devices_command::add, kernels_command::add, bench_command::add, ladder_command::add, tune_command::add,
-    explain_command::add, inspect_command::add, cover_command::add, check_command::add,  replay_command::add,
+#define X(name) name##_command::add,
+    VKGEMM_COMMANDS(X)
+#undef X
 };
 
 /// For packagers and shells: pages made from the other commands' options. Hidden from help.
