@@ -395,7 +395,7 @@ std::string Adapter::report() const {
     std::map<std::string, std::array<double, 2>> times;
     for (const auto& [key, x] : state_->classes) times[x.text] = x.trial.medians();
     for (const auto& [text, medians] : times) {
-        if (!medians[0] || !medians[1] || !state_->options.keeps_notes) continue;
+        if (medians[0] == 0 || medians[1] == 0 || !state_->options.keeps_notes) continue;
         char line[64];
         std::snprintf(line, sizeof line, "%8.1f us by ggml, %8.1f by vkgemm: ", medians[0], medians[1]);
         out += line + text + "\n";

@@ -141,7 +141,7 @@ TimesFile::TimesFile(std::string name, std::string device) : name_(std::move(nam
             fields[count] = line.substr(at, end - at);
             at = end + 1;
         }
-        const double ggml = std::atof(fields[2].c_str()), vkgemm = std::atof(fields[3].c_str());
+        const double ggml = std::strtod(fields[2].c_str(), nullptr), vkgemm = std::strtod(fields[3].c_str(), nullptr);
         if (count == fields.size() && fields[0] == device_ && ggml > 0 && vkgemm > 0)
             times_[fields[1]] = {ggml, vkgemm};
     }

@@ -16,9 +16,12 @@ VkgemmRun run_in(const vkgemm::host::Buffer& memory, double alpha = 1, double be
     VkgemmRun r{};
     r.structSize = sizeof r;
     VkDeviceSize at = 4096;
-    for (VkgemmOperand* x : {&r.a, &r.b, &r.c, &r.d, &r.bias, &r.scale, &r.residual, &r.workspace})
-        *x = {memory.handle(), at, 0, 0}, at += 4096;
-    r.alpha = alpha, r.beta = beta;
+    for (VkgemmOperand* x : {&r.a, &r.b, &r.c, &r.d, &r.bias, &r.scale, &r.residual, &r.workspace}) {
+        *x = {memory.handle(), at, 0, 0};
+        at += 4096;
+    }
+    r.alpha = alpha;
+    r.beta = beta;
     if (alpha == 0) r.flags = VKGEMM_RECORD_ZERO_ALPHA;
     return r;
 }
@@ -44,7 +47,8 @@ Accesses accesses_of(const OwnedPlan& plan, const VkgemmRun& run) {
 
 VkgemmPlanOptions dry() {
     VkgemmPlanOptions o = options();
-    o.flags = VKGEMM_PLAN_DRY, o.operandAlignment = 4;
+    o.flags = VKGEMM_PLAN_DRY;
+    o.operandAlignment = 4;
     return o;
 }
 
@@ -159,14 +163,19 @@ TEST_CASE("a run touches the bytes of its own sizes, and by address it has no bu
     OwnedPlan plan;
     plan_for(plan, "8x3x4 upto=m", dry());
     VkgemmRun run = run_in(memory);
-    run.flags = VKGEMM_RECORD_SIZES, run.m = 5, run.n = 3, run.k = 4, run.batch = 1;
+    run.flags = VKGEMM_RECORD_SIZES;
+    run.m = 5;
+    run.n = 3;
+    run.k = 4;
+    run.batch = 1;
     CHECK(accesses_of(plan, run).at(VKGEMM_SLOT_A).size == 5 * 4 * 4);
     CHECK(accesses_of(plan, run).at(VKGEMM_SLOT_D).size == 5 * 3 * 4);
     run.m = 9;
     uint32_t count = 5;
     expect(said([&](VkgemmError* e) { return vkgemmGetRunAccesses(plan.handle, &run, &count, nullptr, e); }),
            VKGEMM_ERROR_LIMIT, {"m is 9", "8"});
-    run.m = 5, count = 1;
+    run.m = 5;
+    count = 1;
     VkgemmRunAccess one[2];
     one[1].size = 4711;
     expect(said([&](VkgemmError* e) { return vkgemmGetRunAccesses(plan.handle, &run, &count, one, e); }),
@@ -193,7 +202,9 @@ TEST_CASE("a run touches the bytes of its own sizes, and by address it has no bu
 
 TEST_CASE("the largest workspace of a list of problems") {
     VkgemmPlanOptions o = options();
-    o.kernel = "tiled_f32_8x8", o.tile = "SPLIT=2", o.workspaceLimit = 1 << 20;
+    o.kernel = "tiled_f32_8x8";
+    o.tile = "SPLIT=2";
+    o.workspaceLimit = 1 << 20;
     std::vector<VkgemmProblem> all = {problem("16x8x512"), problem("32x24x512"), problem("8x8x512")};
     const auto ask = [&](uint64_t* bytes, uint32_t count) {
         return said([&](VkgemmError* e) { return vkgemmQueryWorkspace(context(), all.data(), count, &o, bytes, e); });
@@ -225,14 +236,20 @@ TEST_CASE("a label with problem and kernel is around a product, if the driver ha
         OwnedContext c;
         REQUIRE(vkgemmCreateContext(&info, &c.handle, nullptr) == VKGEMM_SUCCESS);
         VkgemmPlanOptions o = options();
-        o.kernel = "tiled_f32_8x8", o.tile = "SPLIT=2", o.workspaceLimit = 1 << 20;
+        o.kernel = "tiled_f32_8x8";
+        o.tile = "SPLIT=2";
+        o.workspaceLimit = 1 << 20;
         OwnedPlan plan;
         plan_for(plan, "16x8x512 upto=m", o, c.handle);
         const auto memory = buffer(1 << 20);
         VkgemmRun run = run_in(memory);
-        run.a.offset = 1 << 16, run.b.offset = 1 << 17, run.d.offset = 1 << 18, run.workspace.offset = 1 << 19;
+        run.a.offset = 1 << 16;
+        run.b.offset = 1 << 17;
+        run.d.offset = 1 << 18;
+        run.workspace.offset = 1 << 19;
         run.flags = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
-        commands.clear(), described = false;
+        commands.clear();
+        described = false;
         const auto some_commands = reinterpret_cast<VkCommandBuffer>(uintptr_t{64});
         REQUIRE(vkgemmRecord(plan.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);
         CHECK(described == !info_of(plan.handle).usesAddresses);

@@ -58,11 +58,13 @@ inline VkgemmContextInfo context_info() {
     const host::Device& d = device();
     VkgemmContextInfo i{};
     i.structSize = sizeof i;
-    i.instance = d.instance(), i.physicalDevice = d.physicalDevice(), i.device = d.handle(),
+    i.instance = d.instance();
+    i.physicalDevice = d.physicalDevice();
+    i.device = d.handle();
     i.apiVersion = d.apiVersion();
     i.getInstanceProcAddr = d.getInstanceProcAddr();
     i.enabledFeatures = &d.enabledFeatures();
-    i.enabledExtensions = d.enabledExtensions().data(),
+    i.enabledExtensions = d.enabledExtensions().data();
     i.enabledExtensionCount = static_cast<uint32_t>(d.enabledExtensions().size());
     i.queueFlags = d.queueFlags();
     return i;

@@ -11,8 +11,10 @@ namespace {
 VkgemmRun run_in(const vkgemm::host::Buffer& memory) {
     VkgemmRun r{};
     r.structSize = sizeof r;
-    r.a = {memory.handle(), 0, 0, 0}, r.b = {memory.handle(), 1 << 16, 0, 0};
-    r.d = {memory.handle(), 1 << 17, 0, 0}, r.workspace = {memory.handle(), 1 << 18, 0, 0};
+    r.a = {memory.handle(), 0, 0, 0};
+    r.b = {memory.handle(), 1 << 16, 0, 0};
+    r.d = {memory.handle(), 1 << 17, 0, 0};
+    r.workspace = {memory.handle(), 1 << 18, 0, 0};
     return r;
 }
 
@@ -22,7 +24,8 @@ Said check(VkgemmPlan plan, const VkgemmRun& run) {
 
 VkgemmPlanOptions dry() {
     VkgemmPlanOptions o = options();
-    o.flags = VKGEMM_PLAN_DRY, o.operandAlignment = 4;
+    o.flags = VKGEMM_PLAN_DRY;
+    o.operandAlignment = 4;
     return o;
 }
 
@@ -44,7 +47,10 @@ TEST_CASE("two levels: problems that are refused, with values and limits") {
          VKGEMM_ERROR_INVALID_PROBLEM,
          {"outer_ratio_b is 3", "outer is 4"}},
         {"two ratios",
-         [](VkgemmProblem& p) { p.ratioA = 2, p.ratioB = 6; },
+         [](VkgemmProblem& p) {
+             p.ratioA = 2;
+             p.ratioB = 6;
+         },
          VKGEMM_ERROR_INVALID_PROBLEM,
          {"ratio_a is 2", "ratio_b is 6"}},
         {"D broadcast",
@@ -56,7 +62,10 @@ TEST_CASE("two levels: problems that are refused, with values and limits") {
          VKGEMM_ERROR_INVALID_PROBLEM,
          {"7199 (outer)", "7200 elements", "overwrite"}},
         {"C that is D",
-         [](VkgemmProblem& p) { p.cSource = VKGEMM_C_IS_D, p.outerStrideC = 7200; },
+         [](VkgemmProblem& p) {
+             p.cSource = VKGEMM_C_IS_D;
+             p.outerStrideC = 7200;
+         },
          VKGEMM_ERROR_INVALID_PROBLEM,
          {"C is D"}},
         {"C that is not",
@@ -77,12 +86,18 @@ TEST_CASE("two levels: problems that are refused, with values and limits") {
          {"groups", "outerBatch (4)"}},
         {"too many",
          [](VkgemmProblem& p) {
-             p.outerBatch = 4097, p.batch = 5000, p.m = p.n = 1, p.outerStrideA = VKGEMM_BROADCAST;
+             p.outerBatch = 4097;
+             p.batch = 5000;
+             p.m = p.n = 1;
+             p.outerStrideA = VKGEMM_BROADCAST;
          },
          VKGEMM_ERROR_LIMIT,
          {"4097 repetitions", "4096"}},
         {"packed on both levels",
-         [](VkgemmProblem& p) { p.packedB = VKGEMM_PACKED_ANY, p.outerStrideB = 20000; },
+         [](VkgemmProblem& p) {
+             p.packedB = VKGEMM_PACKED_ANY;
+             p.outerStrideB = 20000;
+         },
          VKGEMM_ERROR_UNSUPPORTED,
          {"B comes packed", "12", "4"}},
     };
@@ -129,7 +144,8 @@ TEST_CASE("two levels: sizes, counts and accesses are those of all products") {
 
     run.a.size = info.requiredBytes[VKGEMM_SLOT_A] - 4;
     expect(check(plan.handle, run), VKGEMM_ERROR_OPERAND, {"operand a", "1980", "1984"});
-    run.a.size = 0, run.a.offset = run.d.offset + 20 * 4 * 11;  // the last of D's matrices
+    run.a.size = 0;
+    run.a.offset = run.d.offset + 20 * 4 * 11;  // the last of D's matrices
     expect(check(plan.handle, run), VKGEMM_ERROR_OPERAND, {"operand a", "overlaps D"});
     run.a.offset = run.d.offset + 20 * 4 * 12;
     expect(check(plan.handle, run), VKGEMM_SUCCESS, {});
@@ -141,7 +157,8 @@ TEST_CASE("two levels: C may be D only where every stride is the same") {
     plan_for(other, "4x5x6 batch=4 outer=3 c=separate outer_stride_c=80 outer_stride_d=100", dry());
     const auto memory = buffer(1 << 20);
     VkgemmRun run = run_in(memory);
-    run.c = run.d, run.beta = 1;
+    run.c = run.d;
+    run.beta = 1;
     expect(check(same.handle, run), VKGEMM_SUCCESS, {});
     expect(check(other.handle, run), VKGEMM_ERROR_OPERAND, {"operand c", "overlaps D"});
 }
@@ -163,7 +180,11 @@ TEST_CASE("two levels: a recorded problem is the one that was planned, with the 
     const vkgemm::Status done = device().submit([&](VkCommandBuffer commands) {
         VkgemmRun run = run_in(memory);
         const VkgemmResult first = vkgemmRecord(plan.handle, commands, &run, nullptr);
-        run.flags = VKGEMM_RECORD_SIZES, run.m = 3, run.n = 5, run.k = 6, run.batch = 4;
+        run.flags = VKGEMM_RECORD_SIZES;
+        run.m = 3;
+        run.n = 5;
+        run.k = 6;
+        run.batch = 4;
         return vkgemm::Status{first ? first : vkgemmRecord(varying.handle, commands, &run, nullptr), 0, ""};
     });
     CHECK(done.code == VKGEMM_SUCCESS);

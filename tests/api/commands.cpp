@@ -68,17 +68,24 @@ class Engine {
     /// A command buffer that is being recorded.
     VkCommandBuffer begin(const Queue& queue, VkCommandBufferLevel level = VK_COMMAND_BUFFER_LEVEL_PRIMARY) {
         VkCommandPoolCreateInfo pool{};
-        pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, pool.queueFamilyIndex = queue.family;
+        pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+        pool.queueFamilyIndex = queue.family;
         VkCommandPool p = VK_NULL_HANDLE;
         REQUIRE(get<PFN_vkCreateCommandPool>("vkCreateCommandPool")(handle_, &pool, nullptr, &p) == VK_SUCCESS);
         pools_.push_back(p);
-        const VkCommandBufferAllocateInfo one = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, p, level, 1};
+        const VkCommandBufferAllocateInfo one = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                                 .pNext = nullptr,
+                                                 .commandPool = p,
+                                                 .level = level,
+                                                 .commandBufferCount = 1};
         VkCommandBuffer out = VK_NULL_HANDLE;
         REQUIRE(get<PFN_vkAllocateCommandBuffers>("vkAllocateCommandBuffers")(handle_, &one, &out) == VK_SUCCESS);
         VkCommandBufferInheritanceInfo inherited{};
         inherited.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO;
-        const VkCommandBufferBeginInfo info = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
-                                               VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT, &inherited};
+        const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                               .pNext = nullptr,
+                                               .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
+                                               .pInheritanceInfo = &inherited};
         REQUIRE(get<PFN_vkBeginCommandBuffer>("vkBeginCommandBuffer")(out, &info) == VK_SUCCESS);
         return out;
     }
@@ -90,9 +97,13 @@ class Engine {
         const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
         VkSubmitInfo info{};
         info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
-        info.commandBufferCount = 1, info.pCommandBuffers = &commands;
-        info.waitSemaphoreCount = wait ? 1 : 0, info.pWaitSemaphores = &wait, info.pWaitDstStageMask = &stage;
-        info.signalSemaphoreCount = signal ? 1 : 0, info.pSignalSemaphores = &signal;
+        info.commandBufferCount = 1;
+        info.pCommandBuffers = &commands;
+        info.waitSemaphoreCount = wait ? 1 : 0;
+        info.pWaitSemaphores = &wait;
+        info.pWaitDstStageMask = &stage;
+        info.signalSemaphoreCount = signal ? 1 : 0;
+        info.pSignalSemaphores = &signal;
         REQUIRE(get<PFN_vkQueueSubmit>("vkQueueSubmit")(queue.handle, 1, &info, VK_NULL_HANDLE) == VK_SUCCESS);
     }
     void wait() const { REQUIRE(get<PFN_vkDeviceWaitIdle>("vkDeviceWaitIdle")(handle_) == VK_SUCCESS); }
@@ -109,21 +120,27 @@ class Engine {
         for (const Queue& q : queues)
             if (families.empty() || families.back() != q.family) families.push_back(q.family);
         VkBufferCreateInfo info{};
-        info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, info.size = bytes, info.usage = usage;
+        info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
+        info.size = bytes;
+        info.usage = usage;
         if (device().hasAddresses()) info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-        if (families.size() > 1)
-            info.sharingMode = VK_SHARING_MODE_CONCURRENT,
-            info.queueFamilyIndexCount = static_cast<uint32_t>(families.size()),
+        if (families.size() > 1) {
+            info.sharingMode = VK_SHARING_MODE_CONCURRENT;
+            info.queueFamilyIndexCount = static_cast<uint32_t>(families.size());
             info.pQueueFamilyIndices = families.data();
+        }
         Mapped out;
         REQUIRE(get<PFN_vkCreateBuffer>("vkCreateBuffer")(handle_, &info, nullptr, &out.buffer) == VK_SUCCESS);
         VkMemoryRequirements need;
         get<PFN_vkGetBufferMemoryRequirements>("vkGetBufferMemoryRequirements")(handle_, out.buffer, &need);
-        VkMemoryAllocateFlagsInfo flags = {VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, nullptr,
-                                           VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT, 0};
-        const VkMemoryAllocateInfo allocate = {VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                               device().hasAddresses() ? &flags : nullptr, need.size,
-                                               coherent_type(need.memoryTypeBits)};
+        VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                           .pNext = nullptr,
+                                           .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT,
+                                           .deviceMask = 0};
+        const VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                               .pNext = device().hasAddresses() ? &flags : nullptr,
+                                               .allocationSize = need.size,
+                                               .memoryTypeIndex = coherent_type(need.memoryTypeBits)};
         REQUIRE(get<PFN_vkAllocateMemory>("vkAllocateMemory")(handle_, &allocate, nullptr, &out.memory) == VK_SUCCESS);
         REQUIRE(get<PFN_vkBindBufferMemory>("vkBindBufferMemory")(handle_, out.buffer, out.memory, 0) == VK_SUCCESS);
         void* at = nullptr;
@@ -155,7 +172,12 @@ class Engine {
             if (!wanted.empty() && wanted.back().queueFamilyIndex == q.family)
                 ++wanted.back().queueCount;
             else
-                wanted.push_back({VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, q.family, 1, priorities});
+                wanted.push_back({.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                  .pNext = nullptr,
+                                  .flags = 0,
+                                  .queueFamilyIndex = q.family,
+                                  .queueCount = 1,
+                                  .pQueuePriorities = priorities});
         }
         std::vector<const char*> extensions(device().enabledExtensions().begin(), device().enabledExtensions().end());
         VkPhysicalDeviceDescriptorBufferFeaturesEXT descriptor_buffer{};
@@ -166,7 +188,8 @@ class Engine {
         VkDeviceCreateInfo info{};
         info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
         info.pNext = with_descriptor_buffer ? static_cast<void*>(&descriptor_buffer) : descriptor_buffer.pNext;
-        info.queueCreateInfoCount = static_cast<uint32_t>(wanted.size()), info.pQueueCreateInfos = wanted.data();
+        info.queueCreateInfoCount = static_cast<uint32_t>(wanted.size());
+        info.pQueueCreateInfos = wanted.data();
         info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
         info.ppEnabledExtensionNames = extensions.data();
         REQUIRE(of_instance<PFN_vkCreateDevice>("vkCreateDevice")(device().physicalDevice(), &info, nullptr,
@@ -210,8 +233,11 @@ bool is_product(const float* a, const float* b, const float* d) {
 }
 VkgemmRun run_of(VkBuffer buffer, size_t a, size_t b, size_t d, uint32_t flags = 0) {
     VkgemmRun r{};
-    r.structSize = sizeof r, r.flags = flags;
-    r.a = {buffer, a * cells * 4, 0, 0}, r.b = {buffer, b * cells * 4, 0, 0}, r.d = {buffer, d * cells * 4, 0, 0};
+    r.structSize = sizeof r;
+    r.flags = flags;
+    r.a = {buffer, a * cells * 4, 0, 0};
+    r.b = {buffer, b * cells * 4, 0, 0};
+    r.d = {buffer, d * cells * 4, 0, 0};
     return r;
 }
 void record(const OwnedPlan& plan, VkCommandBuffer commands, const VkgemmRun& run) {
@@ -225,7 +251,8 @@ std::vector<VkgemmOperandKind> kinds() {
 }
 VkgemmPlanOptions tiled(VkgemmOperandKind kind) {
     VkgemmPlanOptions o = options();
-    o.kernel = "tiled_f32_8x8", o.operands = kind;
+    o.kernel = "tiled_f32_8x8";
+    o.operands = kind;
     return o;
 }
 
@@ -236,7 +263,8 @@ TEST_CASE("a secondary command buffer holds a product, and is executed twice") {
         Engine e;
         OwnedPlan plan;
         plan_for(plan, "8x8x8", tiled(kind), e.context.handle);
-        fill(e.memory.at, 1), fill(e.memory.at + cells, 2);
+        fill(e.memory.at, 1);
+        fill(e.memory.at + cells, 2);
         const VkCommandBuffer secondary = e.begin(e.queues[0], VK_COMMAND_BUFFER_LEVEL_SECONDARY);
         record(plan, secondary,
                run_of(e.memory.buffer, 0, 1, 2, VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER));
@@ -265,7 +293,8 @@ TEST_CASE("one plan on several queues, ordered by a semaphore") {
         std::thread other([&] { record(plan, two, run_of(e.memory.buffer, 2, 1, 3)); });
         record(plan, one, run_of(e.memory.buffer, 0, 1, 2));
         other.join();
-        e.end(one), e.end(two);
+        e.end(one);
+        e.end(two);
         const VkSemaphore done = e.make_semaphore();
         e.submit(first, one, VK_NULL_HANDLE, done);
         e.submit(second, two, done);
@@ -291,7 +320,8 @@ TEST_CASE("a product by address between the commands of a host that has bound de
     Engine e(true);
     OwnedPlan plan;
     plan_for(plan, "8x8x8", tiled(VKGEMM_OPERANDS_ADDRESSES), e.context.handle);
-    fill(e.memory.at, 1), fill(e.memory.at + cells, 2);
+    fill(e.memory.at, 1);
+    fill(e.memory.at + cells, 2);
     const auto descriptors = e.make_buffer(4096, VK_BUFFER_USAGE_RESOURCE_DESCRIPTOR_BUFFER_BIT_EXT);
     const VkBufferDeviceAddressInfo of = {VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, descriptors.buffer};
     VkDescriptorBufferBindingInfoEXT binding{};
@@ -318,7 +348,8 @@ struct Layouts {
 
 VKAPI_ATTR VkResult VKAPI_CALL set_layout(VkDevice d, const VkDescriptorSetLayoutCreateInfo* info,
                                           const VkAllocationCallbacks* a, VkDescriptorSetLayout* out) {
-    layouts.bindings = info->bindingCount, layouts.flags = info->flags;
+    layouts.bindings = info->bindingCount;
+    layouts.flags = info->flags;
     for (uint32_t i = 0; i < info->bindingCount; ++i)
         if (info->pBindings[i].descriptorType != VK_DESCRIPTOR_TYPE_STORAGE_BUFFER ||
             info->pBindings[i].descriptorCount != 1)

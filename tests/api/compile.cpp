@@ -50,7 +50,8 @@ struct CountingContext {
     VkgemmContext handle() const { return context.handle; }
 
     CountingContext() {
-        compiled = destroyed = 0, fails = false;
+        compiled = destroyed = 0;
+        fails = false;
         VkgemmContextInfo info = context_info();
         info.flags = VKGEMM_CONTEXT_IGNORE_ENVIRONMENT;
         info.getInstanceProcAddr = counting_loader;
@@ -65,7 +66,8 @@ struct CountingContext {
 
 VkgemmPlanOptions with(uint32_t flags, const char* kernel = "naive_f32_8x8") {
     VkgemmPlanOptions o = options();
-    o.flags = flags, o.kernel = kernel;
+    o.flags = flags;
+    o.kernel = kernel;
     return o;
 }
 
@@ -104,7 +106,9 @@ Said multiply(VkgemmPlan plan) {
     for (int i = 0; i < 12; ++i) x[64 + i] = float(i % 5 - 2);
     VkgemmRun run{};
     run.structSize = sizeof run;
-    run.a = {memory.handle(), 0, 0, 0}, run.b = {memory.handle(), 256, 0, 0}, run.d = {memory.handle(), 512, 0, 0};
+    run.a = {memory.handle(), 0, 0, 0};
+    run.b = {memory.handle(), 256, 0, 0};
+    run.d = {memory.handle(), 512, 0, 0};
     const Said got = said([&](VkgemmError* e) {
         VkgemmResult code = VKGEMM_SUCCESS;
         const auto submitted = device().submit([&](VkCommandBuffer commands) -> vkgemm::Status {
@@ -176,7 +180,8 @@ TEST_CASE("a plan that may not compile is refused until its pipelines are there"
 TEST_CASE("keys that one context gave compile the pipelines of another") {
     const char* const line = "40x24x100 batch=2 upto=mk lda=100 ldd=24 layout=nt bias=col act=relu";
     VkgemmPlanOptions o = with(0, "tiled_f32_8x8");
-    o.tile = "SPLIT=2,PACK=4", o.workspaceLimit = 1 << 20;
+    o.tile = "SPLIT=2,PACK=4";
+    o.workspaceLimit = 1 << 20;
     std::string keys;
     {
         CountingContext c;

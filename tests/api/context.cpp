@@ -47,7 +47,10 @@ struct Allocator {
 
     VkAllocationCallbacks callbacks() {
         VkAllocationCallbacks c{};
-        c.pUserData = this, c.pfnAllocation = allocate, c.pfnReallocation = reallocate, c.pfnFree = release;
+        c.pUserData = this;
+        c.pfnAllocation = allocate;
+        c.pfnReallocation = reallocate;
+        c.pfnFree = release;
         return c;
     }
 
@@ -55,7 +58,10 @@ struct Allocator {
     static VKAPI_ATTR void* VKAPI_CALL allocate(void* user, size_t size, size_t alignment, VkSystemAllocationScope) {
         auto& self = *static_cast<Allocator*>(user);
         const std::lock_guard lock(self.mutex);
-        if (self.left == 0) return self.refused = true, nullptr;
+        if (self.left == 0) {
+            self.refused = true;
+            return nullptr;
+        }
         if (self.left > 0) --self.left;
         const size_t step = std::max(alignment, alignof(std::max_align_t));
         void* p = ::operator new(size + 1, std::align_val_t(step));
@@ -123,27 +129,34 @@ TEST_CASE("contexts that are refused") {
          VKGEMM_ERROR_INVALID_ARGUMENT,
          {"getInstanceProcAddr"}},
         {"extensions",
-         [](VkgemmContextInfo& i) { i.enabledExtensions = nullptr, i.enabledExtensionCount = 2; },
+         [](VkgemmContextInfo& i) {
+             i.enabledExtensions = nullptr;
+             i.enabledExtensionCount = 2;
+         },
          VKGEMM_ERROR_INVALID_ARGUMENT,
          {"enabledExtensions"}},
         {"extension that is null",
          [](VkgemmContextInfo& i) {
              static const char* const names[] = {nullptr};
-             i.enabledExtensions = names, i.enabledExtensionCount = 1;
+             i.enabledExtensions = names;
+             i.enabledExtensionCount = 1;
          },
          VKGEMM_ERROR_INVALID_ARGUMENT,
          {"enabledExtensions[0]", "null"}},
         {"extension that there is not",
          [](VkgemmContextInfo& i) {
              static const char* const names[] = {"VK_KHR_push_descriptors"};
-             i.enabledExtensions = names, i.enabledExtensionCount = 1;
+             i.enabledExtensions = names;
+             i.enabledExtensionCount = 1;
          },
          VKGEMM_ERROR_INVALID_ARGUMENT,
          {"enabledExtensions[0]", "'VK_KHR_push_descriptors'"}},
         {"flags", [](VkgemmContextInfo& i) { i.flags = 64; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"flags", "64"}},
         {"neither way to operands",
          [](VkgemmContextInfo& i) {
-             i.enabledFeatures = nullptr, i.enabledExtensions = nullptr, i.enabledExtensionCount = 0;
+             i.enabledFeatures = nullptr;
+             i.enabledExtensions = nullptr;
+             i.enabledExtensionCount = 0;
              i.apiVersion = VK_API_VERSION_1_1;
          },
          VKGEMM_ERROR_UNSUPPORTED,
@@ -263,7 +276,8 @@ TEST_CASE("a function is found by the name of its extension too") {
     int tried = 0;
     for (const auto& [name, alternative] : functions) {
         if (std::string(alternative) != "KHR") continue;
-        hidden = name, only_khr = true;
+        hidden = name;
+        only_khr = true;
         const std::string what = name;
         INFO(what);
         OwnedContext c;
@@ -273,7 +287,8 @@ TEST_CASE("a function is found by the name of its extension too") {
         CHECK(info_of(plan.handle).usesAddresses == info_of(plain.handle).usesAddresses);
         ++tried;
     }
-    hidden.clear(), only_khr = false;
+    hidden.clear();
+    only_khr = false;
     CHECK(tried >= 4);
 }
 
@@ -282,7 +297,8 @@ TEST_CASE("what was not enabled is asked for by name") {
     std::vector<const char*> enabled;
     for (const char* e : device().enabledExtensions())
         if (std::strcmp(e, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME) != 0) enabled.push_back(e);
-    info.enabledExtensions = enabled.data(), info.enabledExtensionCount = static_cast<uint32_t>(enabled.size());
+    info.enabledExtensions = enabled.data();
+    info.enabledExtensionCount = static_cast<uint32_t>(enabled.size());
     OwnedContext c;
     REQUIRE(make(info, c).code == VKGEMM_SUCCESS);
     OwnedPlan plan;
@@ -366,7 +382,8 @@ TEST_CASE("host memory that runs out at any point is an error, never a leak") {
 TEST_CASE("VKGEMM_KERNEL is followed where it can be, and told where not") {
     Log log;
     VkgemmContextInfo info = context_info();
-    info.log = Log::add, info.logUser = &log;
+    info.log = Log::add;
+    info.logUser = &log;
     const auto with = [&](const char* value, OwnedContext& c) {
         set_environment("VKGEMM_KERNEL", value);
         REQUIRE(make(info, c).code == VKGEMM_SUCCESS);

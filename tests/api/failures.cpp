@@ -20,7 +20,10 @@ template <auto Tag>
 PFN_vkVoidFunction real = nullptr;
 
 bool fails(const char* name) {
-    if (calls_left != 0) return calls_left -= calls_left > 0, false;
+    if (calls_left != 0) {
+        calls_left -= calls_left > 0;
+        return false;
+    }
     calls_left = -1;
     failed_call = name;
     return true;
@@ -40,7 +43,10 @@ VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, const Info* info, const V
 VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice device, VkPipelineCache cache, uint32_t count,
                                                 const VkComputePipelineCreateInfo* infos,
                                                 const VkAllocationCallbacks* a, VkPipeline* out) {
-    if (fails("vkCreateComputePipelines")) return *out = VK_NULL_HANDLE, failure;
+    if (fails("vkCreateComputePipelines")) {
+        *out = VK_NULL_HANDLE;
+        return failure;
+    }
     const auto call = reinterpret_cast<PFN_vkCreateComputePipelines>(real<Call::pipelines>);
     const VkResult result = call(device, cache, count, infos, a, out);
     alive += result == VK_SUCCESS;
@@ -87,7 +93,9 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL any_function(VkInstance instance, const
 
 /// Makes a context and a plan with the n-th creating call failing. True when none was left to fail.
 bool try_all(int n, VkgemmResult code) {
-    calls_left = n, alive = 0, failed_call = "";
+    calls_left = n;
+    alive = 0;
+    failed_call = "";
     VkgemmContextInfo info = context_info();
     info.getInstanceProcAddr = any_function;
     const VkgemmProblem p = problem("20x30x40");

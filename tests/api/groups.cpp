@@ -9,8 +9,11 @@ namespace {
 VkgemmRun run_of(const vkgemm::host::Buffer& memory) {
     VkgemmRun r{};
     r.structSize = sizeof r;
-    r.a = {memory.handle(), 0, 0, 0}, r.b = {memory.handle(), 1 << 18, 0, 0}, r.d = {memory.handle(), 2 << 18, 0, 0};
-    r.groups = {memory.handle(), 3 << 18, 0, 0}, r.indices = {memory.handle(), 4 << 18, 0, 0};
+    r.a = {memory.handle(), 0, 0, 0};
+    r.b = {memory.handle(), 1 << 18, 0, 0};
+    r.d = {memory.handle(), 2 << 18, 0, 0};
+    r.groups = {memory.handle(), 3 << 18, 0, 0};
+    r.indices = {memory.handle(), 4 << 18, 0, 0};
     r.workspace = {memory.handle(), 5 << 18, 0, 0};
     return r;
 }
@@ -89,27 +92,46 @@ TEST_CASE("groups: what a run must bring") {
     expect(check(table, r), VKGEMM_SUCCESS, {});
     r.a.size -= 1;
     expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand a", "3199", "3200"});
-    r = run_of(memory), r.groups.size = 7 * 64 - 1;
+    r = run_of(memory);
+    r.groups.size = 7 * 64 - 1;
     expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand groups", "447", "448"});
-    r = run_of(memory), r.groups.offset += 2;
+    r = run_of(memory);
+    r.groups.offset += 2;
     expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand groups", "4 bytes"});
-    r = run_of(memory), r.groups = {};
+    r = run_of(memory);
+    r.groups = {};
     expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand groups", "missing"});
-    r = run_of(memory), r.indices = {};
+    r = run_of(memory);
+    r.indices = {};
     expect(check(table, r), VKGEMM_SUCCESS, {});
     expect(check(indexed, r), VKGEMM_ERROR_OPERAND, {"operand indices", "missing"});
-    r = run_of(memory), r.groups.offset = r.d.offset;
+    r = run_of(memory);
+    r.groups.offset = r.d.offset;
     expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand groups", "overlaps D"});
-    r = run_of(memory), r.flags = VKGEMM_RECORD_SIZES, r.m = 3, r.n = 30, r.k = 20, r.batch = 7;
+    r = run_of(memory);
+    r.flags = VKGEMM_RECORD_SIZES;
+    r.m = 3;
+    r.n = 30;
+    r.k = 20;
+    r.batch = 7;
     expect(check(table, r), VKGEMM_SUCCESS, {});
     r.m = 41;
     expect(check(table, r), VKGEMM_ERROR_LIMIT, {"m is 41", "40"});
-    r.m = 3, r.n = 29;
+    r.m = 3;
+    r.n = 29;
     expect(check(table, r), VKGEMM_ERROR_INVALID_ARGUMENT, {"n is 29", "30"});
-    r.n = 30, r.m = 0, r.a = {};  // nothing to do
+    r.n = 30;
+    r.m = 0;
+    r.a = {};  // nothing to do
     expect(check(table, r), VKGEMM_SUCCESS, {});
-    r = run_of(memory), r.flags = VKGEMM_RECORD_SIZES, r.m = 3, r.n = 30, r.k = 20, r.batch = 7;
-    r.a.size = 20 * 4, r.d.size = 3 * 30 * 4;  // four indices share a row
+    r = run_of(memory);
+    r.flags = VKGEMM_RECORD_SIZES;
+    r.m = 3;
+    r.n = 30;
+    r.k = 20;
+    r.batch = 7;
+    r.a.size = 20 * 4;
+    r.d.size = 3 * 30 * 4;  // four indices share a row
     expect(check(indexed, r), VKGEMM_SUCCESS, {});
     r.a.size -= 4;
     expect(check(indexed, r), VKGEMM_ERROR_OPERAND, {"operand a", "76", "80"});
@@ -118,7 +140,8 @@ TEST_CASE("groups: what a run must bring") {
     VkgemmPlanOptions o = options();
     o.operands = VKGEMM_OPERANDS_ADDRESSES;
     plan_for(by_address, "40x30x20 batch=7 groups=table upto=m", o);
-    r = run_of(memory), r.workspace = {VK_NULL_HANDLE, 0, 0, 1 << 20};
+    r = run_of(memory);
+    r.workspace = {VK_NULL_HANDLE, 0, 0, 1 << 20};
     expect(check(by_address, r), VKGEMM_ERROR_WORKSPACE, {"operand workspace", "VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT"});
 }
 
@@ -137,9 +160,11 @@ TEST_CASE("groups: what a batch that selects matrices of B must bring") {
     expect(check(plan, r), VKGEMM_SUCCESS, {});
     r.b.size -= 1;
     expect(check(plan, r), VKGEMM_ERROR_OPERAND, {"operand b", "2559", "2560"});
-    r = run_of(memory), r.indices = {};
+    r = run_of(memory);
+    r.indices = {};
     expect(check(plan, r), VKGEMM_ERROR_OPERAND, {"operand indices", "missing"});
-    r = run_of(memory), r.indices.offset = r.d.offset;
+    r = run_of(memory);
+    r.indices.offset = r.d.offset;
     expect(check(plan, r), VKGEMM_ERROR_OPERAND, {"operand indices", "overlaps D"});
 }
 

@@ -59,20 +59,28 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL any_function(VkInstance instance, const
 /// Mocks a limited device until the end of the block.
 struct LimitedDevice {
     explicit LimitedDevice(uint32_t its_version, std::vector<std::string> without = {}) {
-        version = its_version, missing = std::move(without);
+        version = its_version;
+        missing = std::move(without);
     }
     LimitedDevice(const LimitedDevice&) = delete;
     LimitedDevice& operator=(const LimitedDevice&) = delete;
-    ~LimitedDevice() { version = 0, missing.clear(), no_addresses = false; }
+    ~LimitedDevice() {
+        version = 0;
+        missing.clear();
+        no_addresses = false;
+    }
 };
 
 Said query(uint32_t asked, VkgemmNeeds& needs) {
     const VkgemmProblem p = problem("20x30x40");
     VkgemmNeedsInfo i{};
     i.structSize = sizeof i;
-    i.instance = device().instance(), i.physicalDevice = device().physicalDevice(), i.apiVersion = asked;
+    i.instance = device().instance();
+    i.physicalDevice = device().physicalDevice();
+    i.apiVersion = asked;
     i.getInstanceProcAddr = any_function;
-    i.problems = &p, i.problemCount = 1;
+    i.problems = &p;
+    i.problemCount = 1;
     needs = {};
     needs.structSize = sizeof needs;
     return said([&](VkgemmError* e) { return vkgemmQueryNeeds(&i, &needs, e); });
@@ -100,7 +108,8 @@ TEST_CASE("without push descriptors addresses are needed, and a plan uses them")
     std::vector<const char*> enabled;
     for (const char* e : device().enabledExtensions())
         if (e != push[0]) enabled.push_back(e);
-    info.enabledExtensions = enabled.data(), info.enabledExtensionCount = static_cast<uint32_t>(enabled.size());
+    info.enabledExtensions = enabled.data();
+    info.enabledExtensionCount = static_cast<uint32_t>(enabled.size());
     OwnedContext c;
     REQUIRE(vkgemmCreateContext(&info, &c.handle, nullptr) == VKGEMM_SUCCESS);
     OwnedPlan plan;
@@ -114,7 +123,8 @@ TEST_CASE("what a version brings counts only where the device has that version")
     expect(query(VK_API_VERSION_1_4, needs), VKGEMM_ERROR_UNSUPPORTED, {"push descriptors", "bufferDeviceAddress"});
     VkgemmContextInfo info = context_info();
     info.getInstanceProcAddr = any_function;
-    info.enabledExtensions = nullptr, info.enabledExtensionCount = 0;
+    info.enabledExtensions = nullptr;
+    info.enabledExtensionCount = 0;
     OwnedContext c;
     expect(said([&](VkgemmError* e) { return vkgemmCreateContext(&info, &c.handle, e); }), VKGEMM_ERROR_UNSUPPORTED,
            {"push descriptors", "bufferDeviceAddress", "neither is enabled"});
@@ -145,11 +155,15 @@ TEST_CASE("a buffer without a device address is refused where the plan uses addr
     plan_for(plan, "20x30x40", o, c.handle);
     const auto a = buffer(4096), b = buffer(8192), d = buffer(4096);
     VkgemmRun run{};
-    run.structSize = sizeof run, run.alpha = 1;
-    run.a.buffer = a.handle(), run.b.buffer = b.handle(), run.d.buffer = d.handle();
+    run.structSize = sizeof run;
+    run.alpha = 1;
+    run.a.buffer = a.handle();
+    run.b.buffer = b.handle();
+    run.d.buffer = d.handle();
     const auto check = [&] { return said([&](VkgemmError* e) { return vkgemmCheckRun(plan.handle, &run, e); }); };
     expect(check(), VKGEMM_ERROR_OPERAND, {"operand a", "VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT"});
-    run.a = {VK_NULL_HANDLE, 0, 0, a.address()}, run.b = {VK_NULL_HANDLE, 0, 0, b.address()};
+    run.a = {VK_NULL_HANDLE, 0, 0, a.address()};
+    run.b = {VK_NULL_HANDLE, 0, 0, b.address()};
     expect(check(), VKGEMM_ERROR_OPERAND, {"operand d", "VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT"});
     run.d = {VK_NULL_HANDLE, 0, 0, d.address()};
     expect(check(), VKGEMM_SUCCESS, {});

@@ -34,7 +34,8 @@ struct Native {
     }
     Said check(const char* kernel, const char* line = big) {
         VkgemmPlanOptions o = options();
-        o.kernel = kernel, o.operands = VKGEMM_OPERANDS_ADDRESSES;
+        o.kernel = kernel;
+        o.operands = VKGEMM_OPERANDS_ADDRESSES;
         const VkgemmProblem p = problem(line);
         return said([&](VkgemmError* e) { return vkgemmCheckKernel(context.handle, &p, &o, e); });
     }
@@ -47,7 +48,10 @@ struct Native {
 VkgemmRun run_at(uint64_t a, uint64_t b, uint64_t d, uint64_t workspace = 0) {
     VkgemmRun r{};
     r.structSize = sizeof r;
-    r.a.address = a, r.b.address = b, r.d.address = d, r.workspace.address = workspace;
+    r.a.address = a;
+    r.b.address = b;
+    r.d.address = d;
+    r.workspace.address = workspace;
     r.alpha = 0.5;
     return r;
 }
@@ -65,7 +69,9 @@ Said record(VkgemmPlan plan, const VkgemmRun& run) {
 
 VkgemmPlanOptions by_address(const char* kernel, const char* tile = nullptr) {
     VkgemmPlanOptions o = options();
-    o.operands = VKGEMM_OPERANDS_ADDRESSES, o.kernel = kernel, o.tile = tile;
+    o.operands = VKGEMM_OPERANDS_ADDRESSES;
+    o.kernel = kernel;
+    o.tile = tile;
     return o;
 }
 VkgemmPlanOptions with_workspace(VkgemmPlanOptions o) {
@@ -218,7 +224,11 @@ TEST_CASE("sizes at record time make new arguments, with one function") {
     n.plan(plan, "f16*f16 4096x4096x4096 upto=m", by_address("wgmma_f16_128x256x64"));
     CHECK(n.mock.functions == 1);
     VkgemmRun run = run_at(1 << 24, 1 << 28, 1 << 30);
-    run.flags = VKGEMM_RECORD_SIZES, run.m = 200, run.n = 4096, run.k = 4096, run.batch = 1;
+    run.flags = VKGEMM_RECORD_SIZES;
+    run.m = 200;
+    run.n = 4096;
+    run.k = 4096;
+    run.batch = 1;
     expect(record(plan.handle, run), VKGEMM_SUCCESS, {});
     REQUIRE(n.mock.launches.size() == 1);
     CHECK(n.mock.launches[0].args.args.m == 200);
@@ -239,7 +249,9 @@ TEST_CASE("products by buffer read addresses where they may be native, and nothi
     const auto a = buffer(1 << 20), b = buffer(1 << 21), d = buffer(1 << 20);
     VkgemmRun run{};
     run.structSize = sizeof run;
-    run.a.buffer = a.handle(), run.b.buffer = b.handle(), run.d.buffer = d.handle();
+    run.a.buffer = a.handle();
+    run.b.buffer = b.handle();
+    run.d.buffer = d.handle();
     expect(record(f16.handle, run), VKGEMM_SUCCESS, {});
     CHECK(n.mock.launches.size() == 1);
     n.plan(other, "512x768x1024");
@@ -263,7 +275,8 @@ TEST_CASE("a plan may leave native kernels out") {
     n.plan(shader, big, o);
     CHECK(!std::string(info_of(shader.handle).kernel).starts_with("wgmma_"));
     CHECK(info_of(shader.handle).usesAddresses == 0);
-    o.kernel = "wgmma_f16_128x256x64", o.operands = VKGEMM_OPERANDS_ADDRESSES;
+    o.kernel = "wgmma_f16_128x256x64";
+    o.operands = VKGEMM_OPERANDS_ADDRESSES;
     expect(make_plan(refused, problem(big), o, n.context.handle), VKGEMM_ERROR_UNSUPPORTED, {"VKGEMM_PLAN_NO_NATIVE"});
 }
 

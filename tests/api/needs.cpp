@@ -19,9 +19,12 @@ VkgemmNeedsInfo needs_info(const std::vector<VkgemmProblem>& problems) {
     const vkgemm::host::Device& d = device();
     VkgemmNeedsInfo i{};
     i.structSize = sizeof i;
-    i.instance = d.instance(), i.physicalDevice = d.physicalDevice(), i.apiVersion = d.apiVersion(),
+    i.instance = d.instance();
+    i.physicalDevice = d.physicalDevice();
+    i.apiVersion = d.apiVersion();
     i.getInstanceProcAddr = d.getInstanceProcAddr();
-    i.problems = problems.data(), i.problemCount = static_cast<uint32_t>(problems.size());
+    i.problems = problems.data();
+    i.problemCount = static_cast<uint32_t>(problems.size());
     return i;
 }
 
@@ -47,7 +50,9 @@ struct Chain {
     template <class T>
     void add(T& s, VkStructureType type) {
         s = {};
-        s.sType = type, s.pNext = base.pNext, base.pNext = &s;
+        s.sType = type;
+        s.pNext = base.pNext;
+        base.pNext = &s;
     }
     VkgemmResult merge(uint64_t features, size_t* size) {
         return vkgemmMergeFeatures(features, VK_API_VERSION_1_3, &base, memory.data(), size);
@@ -83,7 +88,9 @@ TEST_CASE("what a list of problems needs") {
 
 TEST_CASE("a device made with only what is required serves the problem") {
     std::vector<vkgemm::Problem> problems(1);
-    problems[0].m = 20, problems[0].n = 30, problems[0].k = 40;
+    problems[0].m = 20;
+    problems[0].n = 30;
+    problems[0].k = 40;
     auto made =
         vkgemm::host::Device::open({.device = device().info().name, .problems = problems, .optionalFeatures = false});
     REQUIRE_MESSAGE(bool(made), made.status().text);
@@ -235,8 +242,10 @@ TEST_CASE("a feature counts only where it was enabled") {
     for (size_t i = 0; i < std::size(rows); ++i) {
         CAPTURE(i);
         if (rows[i].extension && !offered) continue;
-        info.enabledFeatures = rows[i].chain, info.apiVersion = rows[i].version;
-        info.enabledExtensions = &extension, info.enabledExtensionCount = rows[i].extension;
+        info.enabledFeatures = rows[i].chain;
+        info.apiVersion = rows[i].version;
+        info.enabledExtensions = &extension;
+        info.enabledExtensionCount = rows[i].extension;
         OwnedContext c;
         const Said made = said([&](VkgemmError* e) { return vkgemmCreateContext(&info, &c.handle, e); });
         if (rows[i].has) {

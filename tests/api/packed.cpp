@@ -17,7 +17,8 @@ Said pack_of(VkgemmPlan product, VkgemmSlot slot, OwnedPlan& pack) {
 VkgemmRun run_with(const vkgemm::host::Buffer& b, const vkgemm::host::Buffer& d) {
     VkgemmRun r{};
     r.structSize = sizeof r;
-    r.b = {b.handle(), 0, 0, 0}, r.d = {d.handle(), 0, 0, 0};
+    r.b = {b.handle(), 0, 0, 0};
+    r.d = {d.handle(), 0, 0, 0};
     return r;
 }
 
@@ -62,7 +63,8 @@ TEST_CASE("packing: plans for other sizes of A take the same key, and no other")
     expect(make_plan(none, p), VKGEMM_ERROR_UNSUPPORTED,
            {"B is packed for another layout", "its key is " + vkgemm::plan::key_text(p.packedB), "reads " + key,
             "packedB = VKGEMM_PACKED_ANY"});
-    p.packedB = info_of(product.handle).packedB, p.n = 51;
+    p.packedB = info_of(product.handle).packedB;
+    p.n = 51;
     expect(make_plan(none, p), VKGEMM_ERROR_UNSUPPORTED, {"packed for another layout", "its key is " + key, "reads "});
 }
 
@@ -76,7 +78,8 @@ TEST_CASE("packing: runs with a packed operand that is short, misaligned or in t
     expect(check(pack.handle, r), VKGEMM_SUCCESS, {});
     r.d.size = bytes - 1;
     expect(check(pack.handle, r), VKGEMM_ERROR_OPERAND, {"operand d", std::to_string(bytes)});
-    r.d.size = 0, r.d.offset = 8;
+    r.d.size = 0;
+    r.d.offset = 8;
     expect(check(pack.handle, r), VKGEMM_ERROR_OPERAND, {"operand d", "8", "16"});
     r = run_with(packed, packed);
     expect(check(pack.handle, r), VKGEMM_ERROR_OPERAND, {"overlaps D"});
@@ -86,7 +89,8 @@ TEST_CASE("packing: runs with a packed operand that is short, misaligned or in t
     expect(check(product.handle, r), VKGEMM_SUCCESS, {});
     r.b.offset = 4;
     expect(check(product.handle, r), VKGEMM_ERROR_OPERAND, {"operand b", "16", "packed"});
-    r.b.offset = 0, r.b.size = bytes - 4;
+    r.b.offset = 0;
+    r.b.size = bytes - 4;
     expect(check(product.handle, r), VKGEMM_ERROR_OPERAND, {"operand b", std::to_string(bytes)});
 }
 
@@ -157,6 +161,10 @@ TEST_CASE("packing: a pack has the sizes of the plan, also where a run may have 
     const vkgemm::host::Buffer b = buffer(1 << 16), packed = buffer(1 << 16);
     VkgemmRun r = run_with(b, packed);
     expect(check(pack.handle, r), VKGEMM_SUCCESS, {});
-    r.flags = VKGEMM_RECORD_SIZES, r.m = 7, r.n = 50, r.k = 60, r.batch = 1;
+    r.flags = VKGEMM_RECORD_SIZES;
+    r.m = 7;
+    r.n = 50;
+    r.k = 60;
+    r.batch = 1;
     expect(check(pack.handle, r), VKGEMM_ERROR_INVALID_ARGUMENT, {"m is 7", "40 alone"});
 }

@@ -52,7 +52,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL any_function(VkInstance instance, const
 struct OwnedCache {
     VkPipelineCache handle = VK_NULL_HANDLE;
     OwnedCache() {
-        const VkPipelineCacheCreateInfo info = {VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, nullptr, 0, 0, nullptr};
+        VkPipelineCacheCreateInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
         REQUIRE(device_command<PFN_vkCreatePipelineCache>("vkCreatePipelineCache")(device().handle(), &info, nullptr,
                                                                                    &handle) == VK_SUCCESS);
     }
@@ -69,7 +70,8 @@ void plan_on_threads(Compiler& with, const std::vector<const char*>& kernels, ui
     const OwnedCache cache;
     VkgemmContextInfo info = context_info();
     info.getInstanceProcAddr = any_function;
-    info.pipelineCache = cache.handle, info.flags = context_flags;
+    info.pipelineCache = cache.handle;
+    info.flags = context_flags;
     OwnedContext c;
     REQUIRE(vkgemmCreateContext(&info, &c.handle, nullptr) == VKGEMM_SUCCESS);
     const VkgemmProblem p = problem("20x30x40");
@@ -98,7 +100,8 @@ TEST_CASE("different pipelines are compiled at the same time, with a pipeline ca
 
 TEST_CASE("with a cache that is externally synchronised, pipelines are compiled one at a time") {
     Compiler waits_in_vain;
-    waits_in_vain.expected = 2, waits_in_vain.patience = std::chrono::seconds(1);
+    waits_in_vain.expected = 2;
+    waits_in_vain.patience = std::chrono::seconds(1);
     plan_on_threads(waits_in_vain, {"naive_f32_8x8", "tiled_f32_8x8"}, VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED);
     CHECK(waits_in_vain.calls == 2);
     CHECK(waits_in_vain.most_inside == 1);

@@ -63,7 +63,10 @@ TEST_CASE("problems that are refused") {
          VKGEMM_ERROR_INVALID_ARGUMENT,
          {"epilogueCount", "5", "4"}},
         {"step",
-         [](VkgemmProblem& p) { p.epilogueCount = 1, p.epilogue[0].kind = static_cast<VkgemmStepKind>(99); },
+         [](VkgemmProblem& p) {
+             p.epilogueCount = 1;
+             p.epilogue[0].kind = static_cast<VkgemmStepKind>(99);
+         },
          VKGEMM_ERROR_INVALID_ARGUMENT,
          {"epilogue[0].kind is 99", "1 to 14"}},
         {"a bias's type",
@@ -75,36 +78,62 @@ TEST_CASE("problems that are refused") {
          VKGEMM_ERROR_INVALID_ARGUMENT,
          {"scalars has unknown bits: 32"}},
         {"no step",
-         [](VkgemmProblem& p) { p.epilogueCount = 2, p.epilogue[0].kind = VKGEMM_STEP_RELU; },
+         [](VkgemmProblem& p) {
+             p.epilogueCount = 2;
+             p.epilogue[0].kind = VKGEMM_STEP_RELU;
+         },
          VKGEMM_ERROR_INVALID_ARGUMENT,
          {"epilogue[1].kind is VKGEMM_STEP_NONE", "epilogueCount is 2"}},
         {"ld", [](VkgemmProblem& p) { p.a.ld = 2; }, VKGEMM_ERROR_INVALID_PROBLEM, {"lda", "2", "40"}},
         {"D broadcast",
-         [](VkgemmProblem& p) { p.batch = 2, p.d.batchStride = VKGEMM_BROADCAST; },
+         [](VkgemmProblem& p) {
+             p.batch = 2;
+             p.d.batchStride = VKGEMM_BROADCAST;
+         },
          VKGEMM_ERROR_INVALID_PROBLEM,
          {"broadcast"}},
         {"D on D",
-         [](VkgemmProblem& p) { p.batch = 2, p.d.batchStride = 3; },
+         [](VkgemmProblem& p) {
+             p.batch = 2;
+             p.d.batchStride = 3;
+         },
          VKGEMM_ERROR_INVALID_PROBLEM,
          {"3", "600"}},
         {"D side by side, one column short",
-         [](VkgemmProblem& p) { p.batch = 8, p.d.batchStride = 30, p.d.ld = 239; },
+         [](VkgemmProblem& p) {
+             p.batch = 8;
+             p.d.batchStride = 30;
+             p.d.ld = 239;
+         },
          VKGEMM_ERROR_INVALID_PROBLEM,
          {"stride_d is 30", "8 of them", "239", "overwrite"}},
         {"split accuracy of i32",
-         [](VkgemmProblem& p) { p.accuracy = VKGEMM_ACCURACY_F32_SPLIT, p.a.type = VKGEMM_TYPE_I32; },
+         [](VkgemmProblem& p) {
+             p.accuracy = VKGEMM_ACCURACY_F32_SPLIT;
+             p.a.type = VKGEMM_TYPE_I32;
+         },
          VKGEMM_ERROR_UNSUPPORTED,
          {"f32_split", "i32"}},
         {"f64 with shorter sums",
-         [](VkgemmProblem& p) { p.a.type = VKGEMM_TYPE_F64, p.accumulate = VKGEMM_TYPE_F32; },
+         [](VkgemmProblem& p) {
+             p.a.type = VKGEMM_TYPE_F64;
+             p.accumulate = VKGEMM_TYPE_F32;
+         },
          VKGEMM_ERROR_UNSUPPORTED,
          {"f64*f64+f32->f64"}},
         {"mixed",
-         [](VkgemmProblem& p) { p.a.type = VKGEMM_TYPE_F32, p.b.type = VKGEMM_TYPE_F64; },
+         [](VkgemmProblem& p) {
+             p.a.type = VKGEMM_TYPE_F32;
+             p.b.type = VKGEMM_TYPE_F64;
+         },
          VKGEMM_ERROR_UNSUPPORTED,
          {"f32", "f64"}},
         {"m",
-         [](VkgemmProblem& p) { p.m = uint64_t{1} << 31, p.n = p.k = 1, p.upTo = VKGEMM_UP_TO_M; },
+         [](VkgemmProblem& p) {
+             p.m = uint64_t{1} << 31;
+             p.n = p.k = 1;
+             p.upTo = VKGEMM_UP_TO_M;
+         },
          VKGEMM_ERROR_LIMIT,
          {"m is 2147483648", "2147483647", "split the product"}},
         {"ld",
@@ -112,7 +141,12 @@ TEST_CASE("problems that are refused") {
          VKGEMM_ERROR_LIMIT,
          {"A", "2147483647", "split the product"}},
         {"span",
-         [](VkgemmProblem& p) { p.m = 2, p.n = p.k = 1, p.a.ld = 2147483647, p.upTo = VKGEMM_UP_TO_M; },
+         [](VkgemmProblem& p) {
+             p.m = 2;
+             p.n = p.k = 1;
+             p.a.ld = 2147483647;
+             p.upTo = VKGEMM_UP_TO_M;
+         },
          VKGEMM_ERROR_LIMIT,
          {"A spans 2147483648 elements", "2147483647", "sizes that vary"}},
     };
@@ -160,7 +194,8 @@ TEST_CASE("mixed types, block formats and their sizes that are refused") {
         expect(plan_with(&p, nullptr), row.code, row.words);
     }
     VkgemmProblem p = problem("f16*q8_0 8x8x64 layout=nt");
-    p.cSource = VKGEMM_C_SEPARATE, p.c.type = VKGEMM_TYPE_F64;
+    p.cSource = VKGEMM_C_SEPARATE;
+    p.c.type = VKGEMM_TYPE_F64;
     expect(plan_with(&p, nullptr), VKGEMM_ERROR_UNSUPPORTED, {"C is f64", "D of f16", "f32, f16 or bf16"});
     for (const char* sound : {"q4_k*f16 8x8x256", "f16*q8_0 8x8x64 layout=nt batch=2 stride_b=0",
                               "f16*q8_0 8x8x64 layout=nt batch=2 stride_b=544 ldb=96", "f16*q8_0 8x8x0 layout=nt"})
@@ -190,7 +225,10 @@ TEST_CASE("options that are refused") {
         {"constant", [](VkgemmPlanOptions& o) { o.tile = "BX=3"; }, VKGEMM_ERROR_TILE, {"BX", "did you mean"}},
         {"number", [](VkgemmPlanOptions& o) { o.tile = "BM=x"; }, VKGEMM_ERROR_TILE, {"BM", "'x'"}},
         {"rule",
-         [](VkgemmPlanOptions& o) { o.kernel = "tiled_f32_8x8", o.tile = "BM=9,TM=2"; },
+         [](VkgemmPlanOptions& o) {
+             o.kernel = "tiled_f32_8x8";
+             o.tile = "BM=9,TM=2";
+         },
          VKGEMM_ERROR_TILE,
          {"BM*BN 72", "WG 64", "TM*TN 2"}},
         {"operands",
@@ -227,7 +265,8 @@ TEST_CASE("shared memory and invocations over the limit are refused before the d
     // two tiles of 8 x BK floats, the least of them above the limit
     const uint32_t depth = std::min(4096u, shared_limit() / (16 * 4) + 1);
     const std::string tile = "BK=" + std::to_string(depth);
-    o.kernel = "tiled_f32_8x8", o.tile = tile.c_str();
+    o.kernel = "tiled_f32_8x8";
+    o.tile = tile.c_str();
     if (uint64_t{depth} * 64 > shared_limit())
         expect(plan_with(&p, &o), VKGEMM_ERROR_TILE,
                {"shared memory", std::to_string(uint64_t{depth} * 64), std::to_string(shared_limit())});
@@ -240,7 +279,8 @@ TEST_CASE("a subgroup size that the device does not grant is refused before the 
     const size_t messages = device().messageCount();
     const VkgemmProblem p = problem("20x30x40");
     VkgemmPlanOptions o = options();
-    o.kernel = "tiled_f32_8x8", o.tile = "SG=3";
+    o.kernel = "tiled_f32_8x8";
+    o.tile = "SG=3";
     expect(plan_with(&p, &o), VKGEMM_ERROR_TILE, {"SG is 3"});
     o.tile = "SG=4096";
     expect(plan_with(&p, &o), VKGEMM_ERROR_TILE, {"SG is 4096"});
@@ -248,7 +288,8 @@ TEST_CASE("a subgroup size that the device does not grant is refused before the 
     for (const uint32_t size : {4u, 8u, 16u, 32u, 64u, 128u})
         for (const char* const kernel : {"tiled_f32_8x8", "tiled_f32_16x16", "tiled_f32_32x32"}) {
             const std::string tile = "SG=" + std::to_string(size);
-            o.kernel = kernel, o.tile = tile.c_str();
+            o.kernel = kernel;
+            o.tile = tile.c_str();
             const Said got = plan_with(&p, &o);
             if (got.code != VKGEMM_SUCCESS) expect(got, VKGEMM_ERROR_TILE, {kernel});
         }
@@ -259,7 +300,8 @@ TEST_CASE("a kernel is checked without compiling it, and without a problem where
     const VkgemmProblem f32 = problem("20x30x40"), i32 = problem("i32*i32 20x30x40");
     const auto check = [](const char* kernel, const char* tile, const VkgemmProblem* p, VkgemmContext in = context()) {
         VkgemmPlanOptions o = options();
-        o.kernel = kernel, o.tile = tile;
+        o.kernel = kernel;
+        o.tile = tile;
         return said([&](VkgemmError* e) { return vkgemmCheckKernel(in, p, &o, e); });
     };
     expect(check("tiled_f32_8x8", nullptr, nullptr), VKGEMM_SUCCESS, {});
@@ -306,7 +348,10 @@ TEST_CASE("a check answers what planning answers, word for word") {
         INFO(std::string(row.line));
         const VkgemmProblem p = problem(row.line);
         VkgemmPlanOptions o = options();
-        o.kernel = row.kernel, o.tile = row.tile, o.workspaceLimit = row.workspace, o.operandAlignment = row.alignment;
+        o.kernel = row.kernel;
+        o.tile = row.tile;
+        o.workspaceLimit = row.workspace;
+        o.operandAlignment = row.alignment;
         const Said planned = plan_with(&p, &o);
         expect(planned, row.code, row.words);
         if (!row.kernel) continue;

@@ -15,7 +15,7 @@ namespace {
 Status as_status(const Said& s) { return {s.code, VK_SUCCESS, s.text}; }
 
 VkgemmOperand at(const vkgemm::host::Buffer& buffer, VkDeviceSize offset = 0, VkDeviceSize size = 0) {
-    return {buffer.handle(), offset, size, 0};
+    return {.buffer = buffer.handle(), .offset = offset, .size = size, .address = 0};
 }
 
 /// A 20x30x40 product with everything that an operand can be, in buffers of their own.
@@ -29,9 +29,15 @@ struct Bench {
                    const VkgemmPlanOptions& o = options()) {
         plan_for(plan, line, o);
         run.structSize = sizeof run;
-        run.a = at(a), run.b = at(b), run.c = at(c), run.d = at(d);
-        run.bias = at(vectors), run.scale = at(vectors, 4096), run.residual = at(vectors, 8192);
-        run.alpha = 1, run.beta = 1;
+        run.a = at(a);
+        run.b = at(b);
+        run.c = at(c);
+        run.d = at(d);
+        run.bias = at(vectors);
+        run.scale = at(vectors, 4096);
+        run.residual = at(vectors, 8192);
+        run.alpha = 1;
+        run.beta = 1;
     }
     Said check() const {
         return said([&](VkgemmError* e) { return vkgemmCheckRun(plan.handle, &run, e); });
@@ -135,7 +141,8 @@ TEST_CASE("numbers that do not fit the sums, and a C that is not there") {
     Bench whole("i32*i32 20x30x40 c=separate");
     whole.run.alpha = 0.5;
     expect(whole.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"alpha", "0.5", "whole", "i32"});
-    whole.run.alpha = 1, whole.run.beta = 4294967296.0;
+    whole.run.alpha = 1;
+    whole.run.beta = 4294967296.0;
     expect(whole.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"beta", "4294967296"});
     whole.run.beta = NAN;
     expect(whole.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"beta", "nan"});
@@ -152,13 +159,15 @@ TEST_CASE("scalars in memory must be given, and lie apart; the run's own are not
     x.run.scalars = at(x.vectors, 4);
     expect(x.check(), VKGEMM_SUCCESS, {});
     Bench y("20x30x40 c=d scalars=alpha");
-    y.run.scalars = at(y.vectors), y.run.beta = 1e300;
+    y.run.scalars = at(y.vectors);
+    y.run.beta = 1e300;
     expect(y.check(), VKGEMM_ERROR_INVALID_ARGUMENT, {"beta", "1e+300"});
 }
 
 TEST_CASE("a bias of 16 bits beside another D begins at a multiple of 4 bytes") {
     Bench x("20x30x40 bias=row bias_type=f16");
-    x.run.beta = 0, x.run.bias = at(x.vectors, 2);
+    x.run.beta = 0;
+    x.run.bias = at(x.vectors, 2);
     expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand bias", "offset 2", "16 bits", "4 bytes"});
     x.run.bias = at(x.vectors, 4);
     expect(x.check(), VKGEMM_SUCCESS, {});
@@ -185,7 +194,9 @@ TEST_CASE("alpha is 1 where it is not set, 0 with the flag, and what it is in C+
     fill(x.b, 1200, [](size_t) { return 1.0f; });
     VkgemmRun run{};  // as a C caller leaves it
     run.structSize = sizeof run;
-    run.a = at(x.a), run.b = at(x.b), run.d = at(x.d);
+    run.a = at(x.a);
+    run.b = at(x.b);
+    run.d = at(x.d);
     const auto first = [&] {
         fill(x.d, 600, [](size_t) { return -7.0f; });
         const Status done = device().submit([&](VkCommandBuffer commands) {
@@ -200,7 +211,8 @@ TEST_CASE("alpha is 1 where it is not set, 0 with the flag, and what it is in C+
     CHECK(first() == 40);
     run.alpha = 3;
     CHECK(first() == 120);
-    run.alpha = 0, run.flags = VKGEMM_RECORD_ZERO_ALPHA;
+    run.alpha = 0;
+    run.flags = VKGEMM_RECORD_ZERO_ALPHA;
     CHECK(first() == 0);
     vkgemm::Run wrapped{.a = x.a.operand(), .b = x.b.operand(), .d = x.d.operand()};
     for (const auto& [alpha, sum] : {std::pair{1.0, 40.0f}, {0.0, 0.0f}, {-0.0, 0.0f}, {2.0, 80.0f}}) {
@@ -216,13 +228,15 @@ TEST_CASE("overlaps that are allowed") {
     expect(x.check(), VKGEMM_SUCCESS, {});  // D exactly on C
     x.run.residual = x.run.d;
     expect(x.check(), VKGEMM_SUCCESS, {});  // and on the residual
-    x.run.b = x.run.a, x.run.b.offset = 512;
+    x.run.b = x.run.a;
+    x.run.b.offset = 512;
     expect(x.check(), VKGEMM_SUCCESS, {});  // what is only read may overlap
     x.run.a = at(x.d, 1 << 15);
     expect(x.check(), VKGEMM_SUCCESS, {});   // one buffer, other bytes
     Bench halves("20x32x40 lda=80 ldd=80");  // A and D side by side in rows of 80
     halves.run.beta = 0;
-    halves.run.a = at(halves.d, 0), halves.run.d = at(halves.d, 160);
+    halves.run.a = at(halves.d, 0);
+    halves.run.d = at(halves.d, 160);
     expect(halves.check(), VKGEMM_SUCCESS, {});
     halves.run.d.offset = 144;
     expect(halves.check(), VKGEMM_ERROR_OPERAND, {"operand a", "overlaps D"});
@@ -257,7 +271,8 @@ TEST_CASE("addresses are operands too") {
     expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "overlaps D"});
     x.run.a = {};
     expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "missing", "address"});
-    x.run.a = at(x.a), x.run.a.address = x.a.address();
+    x.run.a = at(x.a);
+    x.run.a.address = x.a.address();
     expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "both a buffer and an address"});
 }
 
@@ -265,7 +280,8 @@ TEST_CASE("an element's alignment is enough when it was promised") {
     VkgemmPlanOptions o = options();
     o.operandAlignment = 1;
     Bench x("20x30x40", o);
-    x.run.beta = 0, x.run.a.offset = 4;
+    x.run.beta = 0;
+    x.run.a.offset = 4;
     CHECK(info_of(x.plan.handle).operandAlignment == 4);
     expect(x.check(), VKGEMM_SUCCESS, {});
     x.run.a.offset = 6;
@@ -274,7 +290,9 @@ TEST_CASE("an element's alignment is enough when it was promised") {
 
 TEST_CASE("a workspace is asked for, and refused where it is missing, short or in the way") {
     VkgemmPlanOptions o = options();
-    o.kernel = "tiled_f32_8x8", o.tile = "SPLIT=4", o.workspaceLimit = 1 << 16;
+    o.kernel = "tiled_f32_8x8";
+    o.tile = "SPLIT=4";
+    o.workspaceLimit = 1 << 16;
     Bench x("20x30x400", o);
     x.run.beta = 0;
     const VkgemmPlanInfo info = info_of(x.plan.handle);
@@ -320,11 +338,13 @@ TEST_CASE("two dependent products in one command buffer, with vkgemm's barriers"
     fill(x.a, 4096, [](size_t i) { return i % 65 == 0 ? 2.0f : 0.0f; });  // twice the identity
     fill(x.b, 4096, [](size_t i) { return static_cast<float>(i % 97); });
     x.run.beta = y.run.beta = 0;
-    y.run.a = x.run.a, y.run.b = x.run.d;  // the second reads what the first wrote
+    y.run.a = x.run.a;
+    y.run.b = x.run.d;  // the second reads what the first wrote
     constexpr uint32_t before = VKGEMM_RECORD_BARRIER_BEFORE, after = VKGEMM_RECORD_BARRIER_AFTER;
     for (const auto& [first_flags, second_flags] :
          {std::pair{after, 0u}, {0u, before}, {before | after, before | after}}) {
-        x.run.flags = first_flags, y.run.flags = second_flags;
+        x.run.flags = first_flags;
+        y.run.flags = second_flags;
         const Status done = device().submit([&](VkCommandBuffer commands) {
             Status first = as_status(x.record(commands));
             return first.code == VKGEMM_SUCCESS ? as_status(y.record(commands)) : first;
@@ -351,7 +371,9 @@ TEST_CASE("one plan, recorded by many threads at once") {
             fill(*made_b, 4096, [](size_t i) { return static_cast<float>(i % 89); });
             VkgemmRun run{};
             run.structSize = sizeof run;
-            run.a = at(*made_a), run.b = at(*made_b), run.d = at(*made_d);
+            run.a = at(*made_a);
+            run.b = at(*made_b);
+            run.d = at(*made_d);
             for (int round = 1; round < 9; ++round) {
                 run.alpha = t * 10 + round;
                 const Status done = device().submit([&](VkCommandBuffer commands) {
@@ -371,7 +393,8 @@ TEST_CASE("threads that want one pipeline get one") {
     std::vector<std::thread> threads;
     std::array<OwnedPlan, 8> plans;
     VkgemmPlanOptions o = options();
-    o.kernel = "tiled_f32_8x8", o.tile = "BK=24";  // nobody else's
+    o.kernel = "tiled_f32_8x8";
+    o.tile = "BK=24";  // nobody else's
     const VkgemmProblem p = problem("77x66x55 bias=col");
     for (OwnedPlan& plan : plans)
         threads.emplace_back([&] { vkgemmCreatePlan(context(), &p, &o, &plan.handle, nullptr); });

@@ -16,8 +16,11 @@ namespace {
 /// Options for about `parts` dispatches of each pass.
 VkgemmPlanOptions cut(double parts, const char* kernel, const char* tile = nullptr) {
     VkgemmPlanOptions o = options();
-    o.kernel = kernel, o.tile = tile, o.workspaceLimit = 1 << 22;
-    o.dispatchSeconds = parts > 0 ? 0.01 : 0, o.runSeconds = 0.01 * parts;
+    o.kernel = kernel;
+    o.tile = tile;
+    o.workspaceLimit = 1 << 22;
+    o.dispatchSeconds = parts > 0 ? 0.01 : 0;
+    o.runSeconds = 0.01 * parts;
     return o;
 }
 uint32_t dispatches(const OwnedPlan& plan, const VkgemmRun& run) {
@@ -36,10 +39,13 @@ struct Memory {
         VkgemmRun r{};
         r.structSize = sizeof r;
         r.flags = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
-        r.a = {buffer.handle(), 0, 0, 0}, r.b = {buffer.handle(), place, 0, 0};
-        r.d = {buffer.handle(), 2 * place + 1024, 0, 0}, r.bias = {buffer.handle(), 3 * place, 0, 0};
+        r.a = {buffer.handle(), 0, 0, 0};
+        r.b = {buffer.handle(), place, 0, 0};
+        r.d = {buffer.handle(), 2 * place + 1024, 0, 0};
+        r.bias = {buffer.handle(), 3 * place, 0, 0};
         r.workspace = {buffer.handle(), 4 * place, 0, 0};
-        r.alpha = 0.75, r.beta = beta;
+        r.alpha = 0.75;
+        r.beta = beta;
         return r;
     }
     void fill(uint64_t seed) const {
@@ -201,7 +207,10 @@ TEST_CASE("sliced products of sizes that vary, and sliced packing ahead") {
     uint32_t most = 0;
     for (const uint64_t m : {uint64_t{203}, uint64_t{101}, uint64_t{7}, uint64_t{0}}) {
         run.flags |= VKGEMM_RECORD_SIZES;
-        run.m = m, run.n = 117, run.k = m / 2, run.batch = 1;
+        run.m = m;
+        run.n = 117;
+        run.k = m / 2;
+        run.batch = 1;
         CAPTURE(m);
         if (m == 203) most = dispatches(sliced, run);
         CHECK(dispatches(sliced, run) <= most);
@@ -231,9 +240,12 @@ TEST_CASE("the dispatches of a pass follow one another, with barriers where pass
     plan_for(plan, "80x80x1000", cut(4, "tiled_f32_8x8", "SPLIT=2"), c.handle);
     const auto memory = buffer(1 << 22);
     VkgemmRun run{};
-    run.structSize = sizeof run, run.flags = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
-    run.a = {memory.handle(), 0, 0, 0}, run.b = {memory.handle(), 1 << 19, 0, 0};
-    run.d = {memory.handle(), 1 << 20, 0, 0}, run.workspace = {memory.handle(), 1 << 21, 0, 0};
+    run.structSize = sizeof run;
+    run.flags = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
+    run.a = {memory.handle(), 0, 0, 0};
+    run.b = {memory.handle(), 1 << 19, 0, 0};
+    run.d = {memory.handle(), 1 << 20, 0, 0};
+    run.workspace = {memory.handle(), 1 << 21, 0, 0};
     commands.clear();
     REQUIRE(vkgemmRecord(plan.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);
     const std::vector<std::string> all = commands;
@@ -282,7 +294,8 @@ TEST_CASE("dispatches of several rows of work groups end with the grid") {
     const auto memory = buffer(4096);                                  // nothing runs
     VkgemmRun run{};
     run.structSize = sizeof run;
-    run.a = {memory.handle(), 0, 0, 0}, run.b = {memory.handle(), 1 << 20, 0, 0},
+    run.a = {memory.handle(), 0, 0, 0};
+    run.b = {memory.handle(), 1 << 20, 0, 0};
     run.d = {memory.handle(), 2 << 20, 0, 0};
     if (info_of(plan.handle).usesAddresses && memory.address() == 0) return;
     commands.clear();
@@ -312,7 +325,8 @@ TEST_CASE("times that make no sense, and how few dispatches are enough") {
         }
     const auto count = [&](double dispatch, double run, const char* line = "80x80x8") {
         OwnedPlan p;
-        o.dispatchSeconds = dispatch, o.runSeconds = run;
+        o.dispatchSeconds = dispatch;
+        o.runSeconds = run;
         plan_for(p, line, o);
         return info_of(p.handle).dispatchCount;
     };

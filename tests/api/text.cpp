@@ -96,8 +96,10 @@ TEST_CASE("problems with words outside their enums are not written") {
         size = sizeof text;
         return vkgemmFormatProblem(&p, 1, 0, text, &size);
     };
-    CHECK(code([](VkgemmProblem& p) { p.epilogueCount = 1, p.epilogue[0].kind = static_cast<VkgemmStepKind>(99); }) ==
-          VKGEMM_ERROR_INVALID_ARGUMENT);
+    CHECK(code([](VkgemmProblem& p) {
+              p.epilogueCount = 1;
+              p.epilogue[0].kind = static_cast<VkgemmStepKind>(99);
+          }) == VKGEMM_ERROR_INVALID_ARGUMENT);
     CHECK(code([](VkgemmProblem& p) { p.a.type = static_cast<VkgemmType>(78); }) == VKGEMM_ERROR_INVALID_ARGUMENT);
     CHECK(code([](VkgemmProblem& p) { p.d.layout = static_cast<VkgemmLayout>(2); }) == VKGEMM_ERROR_INVALID_ARGUMENT);
     CHECK(code([](VkgemmProblem& p) { p.epilogueCount = 5; }) == VKGEMM_ERROR_INVALID_ARGUMENT);

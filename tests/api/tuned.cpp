@@ -15,7 +15,9 @@ struct Log {
 
 Said make(const std::string& rows, OwnedContext& out, Log& log) {
     VkgemmContextInfo info = context_info();
-    info.log = Log::add, info.logUser = &log, info.tunedRows = rows.c_str();
+    info.log = Log::add;
+    info.logUser = &log;
+    info.tunedRows = rows.c_str();
     return said([&](VkgemmError* e) { return vkgemmCreateContext(&info, &out.handle, e); });
 }
 
@@ -55,7 +57,8 @@ TEST_CASE("a context's tuned rows decide, and vkgemmExplain says so") {
     o.flags = VKGEMM_PLAN_IGNORE_TUNED;
     CHECK(kernel_of(c.handle, "64x64x64", o) == kernel_of(context(), "64x64x64"));
     CHECK(!has_words(explain(c.handle, "64x64x64", o), "tuned "));
-    o.flags = 0, o.kernel = "tiled_f32_8x8";
+    o.flags = 0;
+    o.kernel = "tiled_f32_8x8";
     CHECK(kernel_of(c.handle, "64x64x64", o) == "tiled_f32_8x8");
     CHECK(!has_words(explain(c.handle, "64x64x64", o), "tuned "));
 }

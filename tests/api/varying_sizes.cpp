@@ -80,9 +80,14 @@ VkgemmRun run_of(const vkgemm::host::Buffer& memory, uint64_t m, uint64_t n, uin
     VkgemmRun r{};
     r.structSize = sizeof r;
     r.flags = VKGEMM_RECORD_SIZES;
-    r.a = {memory.handle(), 0, 0, 0}, r.b = {memory.handle(), 1 << 16, 0, 0}, r.d = {memory.handle(), 1 << 17, 0, 0};
+    r.a = {memory.handle(), 0, 0, 0};
+    r.b = {memory.handle(), 1 << 16, 0, 0};
+    r.d = {memory.handle(), 1 << 17, 0, 0};
     r.workspace = {memory.handle(), 1 << 18, 0, 0};
-    r.m = m, r.n = n, r.k = k, r.batch = batch;
+    r.m = m;
+    r.n = n;
+    r.k = k;
+    r.batch = batch;
     return r;
 }
 Said check(const OwnedPlan& plan, const VkgemmRun& run) {
@@ -112,10 +117,12 @@ TEST_CASE("sizes that a run may not have") {
     VkgemmProblem p = problem("64x32x16");
     p.upTo = 32;
     expect(make_plan(refused, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"upTo", "32"});
-    p.upTo = 0, p.batchInvariant = 2;
+    p.upTo = 0;
+    p.batchInvariant = 2;
     expect(make_plan(refused, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"batchInvariant is 2"});
     VkgemmPlanOptions o = options();
-    o.kernel = "tiled_f32_8x8", o.tile = "SPLIT=4";  // wants a workspace where K is long
+    o.kernel = "tiled_f32_8x8";
+    o.tile = "SPLIT=4";  // wants a workspace where K is long
     expect(make_plan(refused, problem("64x32x1600 upto=mk"), o), VKGEMM_ERROR_WORKSPACE, {"up to", "slices", "bytes"});
 }
 
@@ -130,17 +137,23 @@ TEST_CASE("strides that a run may not have") {
     expect(check(plan, run), VKGEMM_ERROR_INVALID_ARGUMENT, {"strides", "VKGEMM_RECORD_STRIDES"});
     run.flags |= VKGEMM_RECORD_STRIDES;
     expect(check(plan, run), VKGEMM_SUCCESS, {});
-    run.a.size = (3 * 5 * 17 + 4 * 17 + 16) * 4, run.b.size = 2 * 16 * 32 * 4, run.d.size = 4 * 5 * 32 * 4;
+    run.a.size = (3 * 5 * 17 + 4 * 17 + 16) * 4;
+    run.b.size = 2 * 16 * 32 * 4;
+    run.d.size = 4 * 5 * 32 * 4;
     expect(check(plan, run), VKGEMM_SUCCESS, {});
     run.a.size -= 1;
     expect(check(plan, run), VKGEMM_ERROR_OPERAND, {"operand a"});
-    run.a.size = 0, run.strides.lda = 15;
+    run.a.size = 0;
+    run.strides.lda = 15;
     expect(check(plan, run), VKGEMM_ERROR_INVALID_PROBLEM, {"lda is 15", "16"});
-    run.strides.lda = 0, run.strides.batchStrideD = 5 * 32 - 1;
+    run.strides.lda = 0;
+    run.strides.batchStrideD = 5 * 32 - 1;
     expect(check(plan, run), VKGEMM_ERROR_INVALID_PROBLEM, {"stride_d is 159", "overwrite itself"});
-    run.strides.batchStrideD = 0, run.strides.batchStrideB = VKGEMM_BROADCAST;
+    run.strides.batchStrideD = 0;
+    run.strides.batchStrideB = VKGEMM_BROADCAST;
     expect(check(plan, run), VKGEMM_ERROR_INVALID_ARGUMENT, {"batchStrideB", "2 products"});
-    run.strides.batchStrideB = 0, run.strides.batchStrideA = VKGEMM_BROADCAST;
+    run.strides.batchStrideB = 0;
+    run.strides.batchStrideA = VKGEMM_BROADCAST;
     expect(check(plan, run), VKGEMM_SUCCESS, {});
     run.strides.lda = uint64_t{1} << 33;
     expect(check(plan, run), VKGEMM_ERROR_LIMIT, {"8589934592", "leading dimension of A"});
@@ -150,7 +163,9 @@ TEST_CASE("strides that a run may not have") {
     expect(make_plan(none, problem("64x32x16 upto=s packed_b=any")), VKGEMM_ERROR_UNSUPPORTED, {"strides cannot vary"});
     expect(make_plan(none, problem("64x32x16 upto=s invariant")), VKGEMM_ERROR_UNSUPPORTED, {"strides cannot vary"});
     VkgemmPlanOptions o = options();
-    o.kernel = "tiled_f32_8x8", o.tile = "PACK=4", o.workspaceLimit = 1 << 20;
+    o.kernel = "tiled_f32_8x8";
+    o.tile = "PACK=4";
+    o.workspaceLimit = 1 << 20;
     expect(make_plan(none, problem("64x32x16 upto=s"), o), VKGEMM_ERROR_UNSUPPORTED, {"strides vary from run to run"});
 }
 
@@ -160,7 +175,9 @@ TEST_CASE("a run needs operands of its sizes, and none if it is empty") {
     plan_for(plan, "64x32x16 upto=mn ldb=32 ldd=32");
     CHECK(info_of(plan.handle).requiredBytes[VKGEMM_SLOT_A] == 64 * 16 * 4);
     VkgemmRun run = run_of(memory, 3, 5, 16);
-    run.a.size = 3 * 16 * 4, run.b.size = (15 * 32 + 5) * 4, run.d.size = (2 * 32 + 5) * 4;
+    run.a.size = 3 * 16 * 4;
+    run.b.size = (15 * 32 + 5) * 4;
+    run.d.size = (2 * 32 + 5) * 4;
     expect(check(plan, run), VKGEMM_SUCCESS, {});
     for (VkgemmOperand* x : {&run.a, &run.b, &run.d}) {
         const uint64_t bytes = x->size--;
@@ -169,12 +186,14 @@ TEST_CASE("a run needs operands of its sizes, and none if it is empty") {
     }
     run.d = {memory.handle(), 3 * 16 * 4, 0, 0};  // behind these rows of A, inside those of the largest sizes
     expect(check(plan, run), VKGEMM_SUCCESS, {});
-    run.m = 4, run.a.size = 0;
+    run.m = 4;
+    run.a.size = 0;
     expect(check(plan, run), VKGEMM_ERROR_OPERAND, {"operand a", "overlaps D"});
     VkgemmRun none = run_of(memory, 0, 5, 16);
     none.a = none.b = none.d = {};
     expect(check(plan, none), VKGEMM_SUCCESS, {});
-    none.m = 1, none.n = 0;
+    none.m = 1;
+    none.n = 0;
     expect(check(plan, none), VKGEMM_SUCCESS, {});
 }
 
@@ -188,7 +207,10 @@ TEST_CASE("recording sizes that were never seen compiles and allocates nothing")
         for (const char* tile : {"", "SPLIT=2,PACK=4", "SPLIT=2"}) {
             const bool strided = std::strcmp(tile, "SPLIT=2") == 0;
             VkgemmPlanOptions o = options();
-            o.kernel = "tiled_f32_8x8", o.tile = tile, o.workspaceLimit = 1 << 20, o.operands = kind;
+            o.kernel = "tiled_f32_8x8";
+            o.tile = tile;
+            o.workspaceLimit = 1 << 20;
+            o.operands = kind;
             OwnedPlan plan;
             plan_for(plan,
                      strided ? "40x24x100 batch=2 upto=mnkbs" : "40x24x100 batch=2 upto=mnkb ldb=24 lda=100 ldd=24", o,
@@ -197,12 +219,19 @@ TEST_CASE("recording sizes that were never seen compiles and allocates nothing")
             const auto some_commands = reinterpret_cast<VkCommandBuffer>(uintptr_t{64});
             for (uint64_t i = 0; i < 300; ++i) {
                 VkgemmRun run = run_of(memory, i * 7 % 41, i * 5 % 25, i * 11 % 101, i % 3);
-                if (strided) run.flags |= VKGEMM_RECORD_STRIDES, run.strides.lda = 101 + i % 3, run.strides.ldb = 28;
+                if (strided) {
+                    run.flags |= VKGEMM_RECORD_STRIDES;
+                    run.strides.lda = 101 + i % 3;
+                    run.strides.ldb = 28;
+                }
                 const bool is_empty = run.m == 0 || run.n == 0 || run.batch == 0;
                 if (kind == VKGEMM_OPERANDS_BUFFERS) run.workspace.offset = 1 << 21;
-                if (kind == VKGEMM_OPERANDS_ADDRESSES)
-                    run.a = {VK_NULL_HANDLE, 0, 0, 1 << 20}, run.b = {VK_NULL_HANDLE, 0, 0, 2 << 20},
-                    run.d = {VK_NULL_HANDLE, 0, 0, 3 << 20}, run.workspace = {VK_NULL_HANDLE, 0, 0, 4 << 20};
+                if (kind == VKGEMM_OPERANDS_ADDRESSES) {
+                    run.a = {VK_NULL_HANDLE, 0, 0, 1 << 20};
+                    run.b = {VK_NULL_HANDLE, 0, 0, 2 << 20};
+                    run.d = {VK_NULL_HANDLE, 0, 0, 3 << 20};
+                    run.workspace = {VK_NULL_HANDLE, 0, 0, 4 << 20};
+                }
                 VkgemmError error;
                 dispatches = 0;
                 const int64_t before = allocations;
@@ -248,9 +277,11 @@ TEST_CASE("what a runtime plans again and records compiles nothing, and hardly a
         CHECK(allocations - before <= row.most);
         for (uint64_t i = 1; i <= 32; ++i) {
             VkgemmRun run = run_of(memory, p.upTo ? i : 32, 24, 64, p.grouping ? 3 : 1);
-            run.groups = {memory.handle(), 3 << 18, 0, 0}, run.indices = {memory.handle(), 7 << 17, 0, 0};
+            run.groups = {memory.handle(), 3 << 18, 0, 0};
+            run.indices = {memory.handle(), 7 << 17, 0, 0};
             VkgemmError error{};
-            before = allocations, dispatches = 0;
+            before = allocations;
+            dispatches = 0;
             const VkgemmResult code = vkgemmRecord(again.handle, some_commands, &run, &error);
             CHECK(allocations == before);
             CHECK_MESSAGE(code == VKGEMM_SUCCESS, error.text);
@@ -277,7 +308,8 @@ TEST_CASE("what is recorded is told with the sizes of the run and the strides of
     const auto some_commands = reinterpret_cast<VkCommandBuffer>(uintptr_t{64});
     REQUIRE(vkgemmRecord(plan.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);
     CHECK(line == "f32*f32+f32->f32 7x24x10 batch=2 lda=10 ldb=24 ldd=24 stride_a=400 stride_b=0 stride_d=960 7");
-    run.flags = 0, run.m = run.n = run.k = run.batch = 0;
+    run.flags = 0;
+    run.m = run.n = run.k = run.batch = 0;
     REQUIRE(vkgemmRecord(plan.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);
     CHECK(line == "f32*f32+f32->f32 40x24x10 batch=3 upto=mb stride_b=0 0");
 }

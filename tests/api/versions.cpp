@@ -106,8 +106,10 @@ std::string answer_of(const Said& got, const std::string& more = "") {
 VkgemmNeedsInfo needs_info() {
     VkgemmNeedsInfo i{};
     i.structSize = sizeof i;
-    i.instance = device().instance(), i.physicalDevice = device().physicalDevice();
-    i.apiVersion = device().apiVersion(), i.getInstanceProcAddr = device().getInstanceProcAddr();
+    i.instance = device().instance();
+    i.physicalDevice = device().physicalDevice();
+    i.apiVersion = device().apiVersion();
+    i.getInstanceProcAddr = device().getInstanceProcAddr();
     return i;
 }
 
@@ -168,14 +170,17 @@ TEST_CASE("an older and a newer caller: problems") {
 TEST_CASE("an older and a newer caller: needs") {
     const VkgemmProblem p = problem("20x30x40");
     VkgemmNeedsInfo info = needs_info();
-    info.problems = &p, info.problemCount = 1;
+    info.problems = &p;
+    info.problemCount = 1;
     check_input(info, [](const void* i) { return needs_of(static_cast<const VkgemmNeedsInfo*>(i)); });
     check_output<VkgemmNeeds>([&](VkgemmNeeds* n) { return vkgemmQueryNeeds(&info, n, nullptr); });
 }
 
 TEST_CASE("an older and a newer caller: contexts") {
     VkgemmContextInfo info = context_info();
-    info.flags = VKGEMM_CONTEXT_IGNORE_ENVIRONMENT, info.tunedRows = "# none", info.disabledKernels = "# none";
+    info.flags = VKGEMM_CONTEXT_IGNORE_ENVIRONMENT;
+    info.tunedRows = "# none";
+    info.disabledKernels = "# none";
     check_input(info, [](const void* i) {
         OwnedContext c;
         const auto* given = static_cast<const VkgemmContextInfo*>(i);
@@ -185,7 +190,10 @@ TEST_CASE("an older and a newer caller: contexts") {
 
 TEST_CASE("an older and a newer caller: options, kernels, plans") {
     VkgemmPlanOptions o = options();
-    o.flags = VKGEMM_PLAN_DRY, o.kernel = "tiled_f32_8x8", o.tile = "SPLIT=4", o.workspaceLimit = 9600;
+    o.flags = VKGEMM_PLAN_DRY;
+    o.kernel = "tiled_f32_8x8";
+    o.tile = "SPLIT=4";
+    o.workspaceLimit = 9600;
     o.operandAlignment = 4;
     check_input(o, [](const void* given) {
         OwnedPlan plan;
@@ -231,9 +239,13 @@ TEST_CASE("an older and a newer caller: runs") {
                bias = buffer(1 << 13);
     VkgemmRun run{};
     run.structSize = sizeof run;
-    run.a.buffer = a.handle(), run.b.buffer = b.handle(), run.c.buffer = c.handle(), run.d.buffer = d.handle();
+    run.a.buffer = a.handle();
+    run.b.buffer = b.handle();
+    run.c.buffer = c.handle();
+    run.d.buffer = d.handle();
     run.bias.buffer = bias.handle();
-    run.alpha = 2, run.beta = 3;
+    run.alpha = 2;
+    run.beta = 3;
     check_input(run, [&](const void* r) {
         return answer_of(
             said([&](VkgemmError* e) { return vkgemmCheckRun(plan.handle, static_cast<const VkgemmRun*>(r), e); }));
@@ -253,8 +265,11 @@ TEST_CASE("an array of problems is walked by its structs' size") {
             const auto bytes = static_cast<uint32_t>(size);
             std::memcpy(&memory[i * size], &bytes, sizeof bytes);
         };
-        put(0, good), put(1, good), put(2, good);
-        info.problems = reinterpret_cast<const VkgemmProblem*>(memory.data()), info.problemCount = 3;
+        put(0, good);
+        put(1, good);
+        put(2, good);
+        info.problems = reinterpret_cast<const VkgemmProblem*>(memory.data());
+        info.problemCount = 3;
         CHECK(needs_of(&info).starts_with("success"));
         put(2, bad);
         CHECK(has_words(needs_of(&info), "problems[2]: ", "f64*f64"));
@@ -273,7 +288,8 @@ TEST_CASE("an array of problems is walked by its structs' size") {
     for (const uint32_t size : {0u, 8u, static_cast<uint32_t>(sizeof(VkgemmProblem)) - 4, 1u << 20}) {
         const auto first = std::make_unique<VkgemmProblem>(good);
         first->structSize = size;
-        info.problems = first.get(), info.problemCount = 1000;
+        info.problems = first.get();
+        info.problemCount = 1000;
         CHECK(has_words(needs_of(&info), "problems[0]: ", "structSize is " + std::to_string(size)));
     }
 }
@@ -298,7 +314,8 @@ TEST_CASE("a chained struct of an unknown type is refused with its number") {
     CHECK(has_words(needs_of(&needs), "VkgemmNeedsInfo::pNext", "1234"));
     plan_for(plan, "20x30x40");
     VkgemmRun run{};
-    run.structSize = sizeof run, run.pNext = &header;
+    run.structSize = sizeof run;
+    run.pNext = &header;
     expect(said([&](VkgemmError* e) { return vkgemmCheckRun(plan.handle, &run, e); }), VKGEMM_ERROR_INVALID_ARGUMENT,
            {"VkgemmRun::pNext", "1234"});
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A and B of types that the kernel does not multiply: a first pass converts them, with accuracy=narrow.
+// A and B of types that the kernel does not multiply: with accuracy=narrow a first pass, pack::convert or
+// pack_fragments::mixed, converts them.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -17,11 +18,11 @@ namespace {
 /// Calls `each` for the first row of each module whose operands may be converted.
 template <class Each>
 void for_each_converted(const Each& each) {
-    const Kernel& packer = *vkgemm::plan::find_kernel("convert_f16_32x256");
     std::set<std::string_view> modules;
     for (const Kernel& kernel : vkgemm::plan::kernels()) {
-        if (!kernel.module.is_product() || !kernel.module.takes_converted() || !fits(kernel)) continue;
-        if (!(is_chosen(kernel) || is_chosen(packer)) || !modules.insert(kernel.module.name).second) continue;
+        const Kernel* const packer = converter_of(kernel);
+        if (!packer || !fits(kernel) || !(is_chosen(kernel) || is_chosen(*packer))) continue;
+        if (!modules.insert(kernel.module.name).second) continue;
         const bool first = modules.size() == 1;
         Tally tally(std::string(kernel.name) + " converted", (first ? 3 : 12) * (is_quick() ? 4 : 1), modules.size(),
                     Twist{small_tile(kernel), 0, true});
@@ -87,10 +88,12 @@ TEST_CASE("converted: plain types that differ, in every layout, of any length an
                     x.seed = ++seed;
                     x.problem.a.layout = seed & 1 ? columnMajor : rowMajor;
                     x.problem.b.layout = seed & 2 ? columnMajor : rowMajor;
-                    if (seed % 3 == 0) {
+                    const bool wants_eights = kernel.module.family.packs_fragments;
+                    if (seed % 3 == 0 || wants_eights) {
                         x.problem.m = 40;
                         x.problem.n = 24;  // rows of eights
                     }
+                    if (wants_eights) x.problem.k = (k + 7) / 8 * 8;
                     x.problem.batch = 1 + seed % 2;
                     x.shift = (wants_alignment(kernel) ? 16 : 4) * static_cast<uint32_t>(seed % 3);
                     x.fill = seed % 5 == 0 ? Fill::special : seed % 7 == 0 ? Fill::random : Fill::exact;

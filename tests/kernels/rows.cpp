@@ -207,9 +207,22 @@ bool is_chosen(const Kernel& kernel) {
     return chosen.empty() || f.name == chosen || variant == chosen || variant + "::plain" == chosen;
 }
 
+const Kernel* converter_of(const Kernel& product) {
+    const plan::Module& m = product.module;
+    const bool from_fragments = m.family.packs_fragments && m.a == plan::f16;
+    if (!m.is_product() || m.is_native() || !(m.takes_converted() || from_fragments)) return nullptr;
+    for (const Kernel& k : plan::kernels())
+        if (k.module.role == plan::Role::packer && k.module.is_mixed() && k.module.d == m.a &&
+            k.module.family.packs_fragments == from_fragments && (!from_fragments || k.tile.MK == product.tile.MK))
+            return &k;
+    return nullptr;
+}
+
 bool any_row_fits() {
-    for (const Kernel& k : plan::kernels())  // convert.cpp tests them with the products that take what they convert
-        if (chosen == "pack::convert" && k.module.is_product() && k.module.takes_converted() && fits(k)) return true;
+    for (const Kernel& k : plan::kernels()) {  // convert.cpp tests what converts, with the products that take it
+        const Kernel* const converter = converter_of(k);
+        if (converter && is_chosen(*converter) && fits(k)) return true;
+    }
     return !rows_that_fit(true).empty();
 }
 

@@ -45,6 +45,9 @@ bool skips_way();
 /// Is the row of a chosen family, or are all families chosen?
 bool is_chosen(const plan::Kernel& kernel);
 
+/// What converts operands of other types for a product with accuracy=narrow; null: the product takes none.
+const plan::Kernel* converter_of(const plan::Kernel& product);
+
 /// Does a row of the chosen family fit this device?
 bool any_row_fits();
 

@@ -77,8 +77,10 @@ uint64_t some(Random& random, bool varies, uint64_t most) {
     return random.one_in(2) && size >= whole ? size / whole * whole : size;
 }
 Sizes some_sizes(Random& random, const Problem& p) {
-    return {some(random, p.upTo & VKGEMM_UP_TO_M, p.m), some(random, p.upTo & VKGEMM_UP_TO_N, p.n),
-            some(random, p.upTo & VKGEMM_UP_TO_K, p.k), some(random, p.upTo & VKGEMM_UP_TO_BATCH, p.batch)};
+    return {.m = some(random, p.upTo & VKGEMM_UP_TO_M, p.m),
+            .n = some(random, p.upTo & VKGEMM_UP_TO_N, p.n),
+            .k = some(random, p.upTo & VKGEMM_UP_TO_K, p.k),
+            .batch = some(random, p.upTo & VKGEMM_UP_TO_BATCH, p.batch)};
 }
 
 }  // namespace
@@ -140,7 +142,8 @@ TEST_CASE("a run of any sizes has their arguments, keeps what its pipelines rely
                 set_run(got, b, {with_sizes(p, s), with_sizes(n, s)}, caps, 16);
                 CHECK(got.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes <= most);
                 const Schedule& schedule = b->choice.schedule;
-                whole += got.is_whole, split += schedule.split.reducer != nullptr;
+                whole += got.is_whole;
+                split += schedule.split.reducer != nullptr;
                 packed += schedule.a.kernel || schedule.b.kernel;
                 Problem own = with_sizes(n, s).problem;
                 own.upTo = 0;
@@ -174,7 +177,8 @@ TEST_CASE(
                                  "f32*f16->f16 512x512x512 accuracy=narrow upto=ms layout=nt"}) {
             const Problem given = parse_problem(line)->problem, p = *complete(given);
             Request request;
-            request.workspace_limit = much, request.packs = false;
+            request.workspace_limit = much;
+            request.packs = false;
             const auto buckets = buckets_of(p, kernels, request);
             uint64_t most = 0;
             for (const Bucket& b : buckets) {
@@ -186,7 +190,9 @@ TEST_CASE(
                 const uint64_t unit = random.one_in(2) ? 16 : 1;
                 const auto some = [&] { return 4096 + unit * random.below(8); };
                 VkgemmRunStrides strides{};
-                strides.lda = some(), strides.ldb = some(), strides.ldd = some();
+                strides.lda = some();
+                strides.ldb = some();
+                strides.ldd = some();
                 const Result<Problem> now = of_run(given, s, strides);
                 REQUIRE_MESSAGE(bool(now), now.status().text);
                 const RunProblem run = {*now, normalise(*now)};
@@ -194,9 +200,11 @@ TEST_CASE(
                 if (!b) continue;
                 SizedSteps got;
                 set_run(got, b, run, caps, 16);
-                ++runs, wide += (b->range.multiples & VKGEMM_UP_TO_STRIDES) != 0;
+                ++runs;
+                wide += (b->range.multiples & VKGEMM_UP_TO_STRIDES) != 0;
                 const bool is_split = b->choice.schedule.split.reducer != nullptr;
-                split += is_split, repeated += got.part.count > 1;
+                split += is_split;
+                repeated += got.part.count > 1;
                 CHECK(got.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes <= most);
                 CHECK(got.steps[product_of(*b) + is_split].args.ldd == strides.ldd);
                 const auto planned = b->choice.schedule.operands(), own = operands(run.normalised.problem);

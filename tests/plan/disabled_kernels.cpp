@@ -15,8 +15,12 @@ namespace {
 
 DeviceCaps device() {
     DeviceCaps f;
-    f.name = "NVIDIA Toy 3", f.features = need::push_descriptor, f.max_storage_buffers = 8;
-    f.max_invocations = 1024, f.shared_bytes = 49152, f.subgroup_size = 32;
+    f.name = "NVIDIA Toy 3";
+    f.features = need::push_descriptor;
+    f.max_storage_buffers = 8;
+    f.max_invocations = 1024;
+    f.shared_bytes = 49152;
+    f.subgroup_size = 32;
     return f;
 }
 

@@ -16,7 +16,12 @@ namespace {
 
 abi::GemmArgs with(double alpha, double beta, Type accumulator) {
     abi::GemmArgs args{};
-    args.k = 9, args.k_chunk = 5, args.lda = 10, args.ldb = 11, args.batch_a = 12, args.batch_b = 13;
+    args.k = 9;
+    args.k_chunk = 5;
+    args.lda = 10;
+    args.ldb = 11;
+    args.batch_a = 12;
+    args.batch_b = 13;
     set_factors(args, alpha, beta, accumulator);
     return args;
 }
@@ -44,23 +49,27 @@ TEST_CASE("factors: where alpha becomes 0, the sum is empty") {
 
 TEST_CASE("factors: whole numbers for whole sums, and beta only where there is a C") {
     Problem p;
-    p.accumulate = p.d.type = i32, p.cSource = VKGEMM_C_IS_D;
+    p.accumulate = p.d.type = i32;
+    p.cSource = VKGEMM_C_IS_D;
     CHECK(!unfit_factors(p, -2147483648.0, 2147483647.0));
     for (const double x : {0.5, 2147483648.0, 1e-60})
         CHECK(unfit_factors(p, x, 0)->code == VKGEMM_ERROR_INVALID_ARGUMENT);
     CHECK(test::has_words(unfit_factors(p, 1, 0.5)->text, "beta", "0.5", "i32"));
-    p.accumulate = f32, p.cSource = VKGEMM_C_NONE;
+    p.accumulate = f32;
+    p.cSource = VKGEMM_C_NONE;
     CHECK(unfit_factors(p, 1, 1)->code == VKGEMM_ERROR_INVALID_PROBLEM);
 }
 
 TEST_CASE("factors: overflow and underflow are refused but for sums in f64, infinities and NaN pass") {
     Problem wide;
-    wide.accumulate = f64, wide.cSource = VKGEMM_C_IS_D;
+    wide.accumulate = f64;
+    wide.cSource = VKGEMM_C_IS_D;
     for (const double x : {1e300, -1e-60, 5e-324}) CHECK((!unfit_factors(wide, x, x) && !is_zero_factor(x, f64)));
     constexpr double infinity = std::numeric_limits<double>::infinity();
     for (const Type t : {f32, f16}) {
         Problem p;
-        p.accumulate = t, p.cSource = VKGEMM_C_IS_D;
+        p.accumulate = t;
+        p.cSource = VKGEMM_C_IS_D;
         // The last numbers that round to something else than infinity or 0, and the first that do not.
         for (const double x :
              {0.5, 0.0, -0.0, 1e-45, 3.4028235677973364e38, 0x1.000002p-150, infinity, -infinity, infinity - infinity})

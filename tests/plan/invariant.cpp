@@ -14,7 +14,8 @@ namespace {
 /// All that the order of a sum depends on.
 std::string order_of(const DeviceKernels& device, const std::string& line, uint64_t m, uint64_t batch) {
     Problem given = parse_problem(line)->problem;
-    given.m = m, given.batch = batch;
+    given.m = m;
+    given.batch = batch;
     const auto p = prepare(given);
     REQUIRE_MESSAGE(bool(p), p.status().text);
     Request request;

@@ -34,13 +34,17 @@ void draw_matrix(Random& random, Matrix& x, uint64_t& outer_stride, uint64_t bat
     }
     switch (random.below(6)) {
         case 1:  // the outer level within the inner one
-            outer_stride = most * most, x.batchStride = outer_stride * outer;
+            outer_stride = most * most;
+            x.batchStride = outer_stride * outer;
             return;
         case 2:  // side by side, then on
-            x.batchStride = most, x.ld = most * batch * side;
+            x.batchStride = most;
+            x.ld = most * batch * side;
             return;
         case 3:  // all side by side, the outer level next to each other
-            outer_stride = most, x.batchStride = most * outer, x.ld = most * outer * batch;
+            outer_stride = most;
+            x.batchStride = most * outer;
+            x.ld = most * outer * batch;
             return;
         default:  // dense
             return;
@@ -50,8 +54,11 @@ void draw_matrix(Random& random, Matrix& x, uint64_t& outer_stride, uint64_t bat
 Problem draw(Random& random) {
     constexpr std::array<uint64_t, 4> counts = {1, 2, 4, 6};
     Problem p;
-    p.m = 1 + random.below(3), p.n = 1 + random.below(3), p.k = random.below(4);
-    p.batch = random.pick(counts), p.outerBatch = random.pick(counts);
+    p.m = 1 + random.below(3);
+    p.n = 1 + random.below(3);
+    p.k = random.below(4);
+    p.batch = random.pick(counts);
+    p.outerBatch = random.pick(counts);
     (random.one_in(2) ? p.ratioA : p.ratioB) = p.batch % 2 == 0 && random.one_in(2) ? 2 : 1;
     (random.one_in(2) ? p.outerRatioA : p.outerRatioB) = p.outerBatch % 2 == 0 && random.one_in(2) ? 2 : 1;
     p.cSource = static_cast<VkgemmC>(random.below(3));
@@ -83,7 +90,8 @@ TEST_CASE("levels: every product keeps its operands, however levels are merged a
         multiply(*full, in, expected, 0, full->batch * full->outerBatch);
         REQUIRE(same_numbers(expected, repeated({n}, in)));
         const uint64_t m = n.swapped ? full->n : full->m;
-        repetitions += n.repeated.count > 0, taller += n.problem.m > m;
+        repetitions += n.repeated.count > 0;
+        taller += n.problem.m > m;
         wider += n.problem.n > (n.swapped ? full->m : full->n);
         one += n.repeated.count == 0 && n.problem.batch == 1 && full->batch * full->outerBatch > 1;
     }

@@ -67,7 +67,9 @@ TEST_CASE("each thing that a native kernel wants of a device is enough to be ref
 TEST_CASE("a problem of the wrong kind, and a request that forbids it, leave native kernels out") {
     if (!built()) return;
     Request none, cut, unaligned;
-    none.native = Request::Native::excluded, cut.dispatch_seconds = 1, unaligned.operand_alignment = 8;
+    none.native = Request::Native::excluded;
+    cut.dispatch_seconds = 1;
+    unaligned.operand_alignment = 8;
     for (const Request& r : {none, cut, unaligned}) CHECK_FALSE(is_native(device("h200_native"), r));
     for (const char* line : {"4096x4096x4096", "f16*f16+f16->f16 4096x4096x4096", "f16*f32 4096x4096x4096",
                              "f16*f16 4096x4096x4096 batch=8 ldb=4100", "f16*f16 4096x4096x4096 act=drelu"})
@@ -124,7 +126,8 @@ TEST_CASE("blocks and mixed types are converted first, then multiplied natively,
                              "f16*q8_0 512x4096x256 batch=4 groups=table layout=nt accuracy=narrow"})
         CHECK(kernels_of(native, line, {}).find("wgmma") == std::string::npos);
     Request forced, no_workspace;
-    forced.kernel = "wgmma_f16_128x128x64", forced.workspace_limit = 1 << 30;
+    forced.kernel = "wgmma_f16_128x128x64";
+    forced.workspace_limit = 1 << 30;
     const auto none =
         select(native, normalise(completed("f16*q8_0 64x64x0 layout=nt accuracy=narrow")).problem, forced);
     REQUIRE_FALSE(bool(none));
@@ -165,7 +168,8 @@ TEST_CASE("up to 64 rows and few columns have narrow tiles, if B is column-major
         CHECK(kernels_of(native, line, {}) == expected.second);
     }
     Request forced;
-    forced.kernel = "wgmma_f16_64x32x64", forced.workspace_limit = 1 << 30;
+    forced.kernel = "wgmma_f16_64x32x64";
+    forced.workspace_limit = 1 << 30;
     for (const char* layout : {"nn", "tn"}) {
         const Problem p = completed(std::string("f16*f16 64x4096x4096 layout=") + layout);
         const auto none = select(native, normalise(p).problem, forced);
@@ -189,7 +193,9 @@ TEST_CASE("a tile that two warp groups share by k has an even number of stages")
     const Kernel& k = *find_kernel("wgmma_f16_64x32x64");
     const auto broken = [&](uint32_t BM, uint32_t BN, uint32_t STAGES) {
         Tile t = k.tile;
-        t.BM = BM, t.BN = BN, t.STAGES = STAGES;
+        t.BM = BM;
+        t.BN = BN;
+        t.STAGES = STAGES;
         return to_text(broken_rules(k.module.family, t, k.module.element_bytes()));
     };
     CHECK(broken(64, 32, 16) == "");
@@ -203,7 +209,9 @@ TEST_CASE("the kernel of fp8 is told its types, the second pass of its split K i
     const DeviceCaps native = device("h200_native");
     const auto steps = [&](const char* tile) {
         Request request;
-        request.kernel = "wgmma_fp8_128x128x128", request.tile = tile, request.workspace_limit = 1 << 30;
+        request.kernel = "wgmma_fp8_128x128x128";
+        request.tile = tile;
+        request.workspace_limit = 1 << 30;
         const Problem p = completed("e5m2*e4m3->f16 256x256x4096 layout=nt accuracy=narrow bias=col act=relu");
         const Normalised n = normalise(p);
         return make_steps(*select(native, n.problem, request), p, n, native, request);
@@ -225,7 +233,9 @@ TEST_CASE("a kernel of one type says what it cannot convert, and a tile's PACK m
     const DeviceCaps h200 = device("h200");
     const auto why = [&](const std::string& line, const char* tile = "") {
         Request request;
-        request.kernel = "coopmat_f16_128x128x32", request.tile = tile, request.workspace_limit = 1 << 30;
+        request.kernel = "coopmat_f16_128x128x32";
+        request.tile = tile;
+        request.workspace_limit = 1 << 30;
         const auto choice = select(h200, normalise(completed(line + " layout=nt accuracy=narrow")).problem, request);
         return choice ? "" : choice.status().text;
     };
@@ -269,7 +279,8 @@ TEST_CASE("the extension is optional on verified drivers, and never required") {
     const std::vector<Problem> problems = {parse_problem("f16*f16 4096x4096x4096")->problem,
                                            parse_problem("64x64x64")->problem};
     DeviceCaps caps = device("h200_native");
-    caps.is_physical = true, caps.queue_flags = caps.native_code = 0;
+    caps.is_physical = true;
+    caps.queue_flags = caps.native_code = 0;
     const Result<Needs> needs = needs_of(caps, problems);
     REQUIRE(needs);
     CHECK((needs->optional & need::binary_import) != 0);
@@ -288,9 +299,11 @@ TEST_CASE("the table of verified drivers") {
         caps.name = other;
         CHECK_FALSE_MESSAGE(is_verified(caps), other);
     }
-    caps = device("h200"), caps.driver_version += 1 << 6;
+    caps = device("h200");
+    caps.driver_version += 1 << 6;
     CHECK_FALSE(is_verified(caps));
-    caps = device("h200"), caps.vendor = 0x1002;
+    caps = device("h200");
+    caps.vendor = 0x1002;
     CHECK_FALSE(is_verified(caps));
 }
 

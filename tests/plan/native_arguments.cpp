@@ -26,10 +26,18 @@ struct Product {
         step.kernel = &f16_product();
         step.tile = {.BM = 128, .BN = 256, .BK = 64};
         step.constants.TRANS_B = 1;
-        args.m = m, args.n = n, args.k = args.k_chunk = k, args.batch = batch;
-        args.lda = args.ldb = (k + 7) / 8 * 8, args.ldd = (n + 7) / 8 * 8;
-        args.batch_a = args.lda * m, args.batch_b = args.ldb * n, args.batch_d = args.ldd * m;
-        args.a = {0x1000, 7}, args.b = {0x2000, 7}, args.d = {0x3000, 7};
+        args.m = m;
+        args.n = n;
+        args.k = args.k_chunk = k;
+        args.batch = batch;
+        args.lda = args.ldb = (k + 7) / 8 * 8;
+        args.ldd = (n + 7) / 8 * 8;
+        args.batch_a = args.lda * m;
+        args.batch_b = args.ldb * n;
+        args.batch_d = args.ldd * m;
+        args.a = {0x1000, 7};
+        args.b = {0x2000, 7};
+        args.d = {0x3000, 7};
     }
     native::NativeArgs arguments() const { return native_arguments(step, args); }
 };
@@ -42,7 +50,8 @@ constexpr uint32_t low(uint64_t word) { return static_cast<uint32_t>(word); }
 TEST_CASE("work of native kernels: slices, products and tiles") {
     Product p(129, 512, 640, 3);
     CHECK(work_of(p.arguments()) == 2 * 2 * 3);
-    p.step.constants.PARTIAL = 1, p.args.k_chunk = 256;
+    p.step.constants.PARTIAL = 1;
+    p.args.k_chunk = 256;
     const native::NativeArgs x = p.arguments();
     CHECK(x.slices == 3);
     CHECK(work_of(x) == 2 * 2 * 3 * 3);
@@ -61,9 +70,11 @@ TEST_CASE("native kernels: the copy engine writes D in units of 16 bytes") {
     CHECK(p.arguments().d_is_mapped);
     p.args.batch_d += 1;
     CHECK(!p.arguments().d_is_mapped);
-    p.args.batch_d += 7, p.args.ldd += 4;
+    p.args.batch_d += 7;
+    p.args.ldd += 4;
     CHECK(!p.arguments().d_is_mapped);
-    p.args.ldd += 4, p.args.d.x += 8;
+    p.args.ldd += 4;
+    p.args.d.x += 8;
     CHECK(!p.arguments().d_is_mapped);
 }
 
@@ -78,7 +89,8 @@ TEST_CASE("native kernels: boxes follow the layouts, and a stride of 0 is one ma
     CHECK(x.b.words[7] == 256 - 1);
     CHECK(x.a.words[5] == 4 - 1);
     CHECK(x.b.words[5] == 0);
-    p.step.constants.TRANS_A = 1, p.args.lda = 304;
+    p.step.constants.TRANS_A = 1;
+    p.args.lda = 304;
     x = p.arguments();
     CHECK(low(x.a.words[4]) == 300 - 1);
     CHECK(high(x.a.words[4]) == 100 - 1);

@@ -60,7 +60,8 @@ TEST_CASE("what is required is the least that serves, what is optional is only w
 TEST_CASE("the memory model comes with its device scope, where the device has it") {
     const std::vector<Problem> on_matrix_units = {problem("f16*f16 256x256x256")}, plain = {problem("i32*i32 5x5x5")};
     DeviceCaps with = device("h200"), without = with;
-    with.features |= need::memory_model_device, without.features &= ~need::memory_model_device;
+    with.features |= need::memory_model_device;
+    without.features &= ~need::memory_model_device;
     const auto all = [](const Result<Needs>& x) { return x->required | x->optional; };
     CHECK((all(needs_of(with, on_matrix_units)) & need::memory_model) != 0);
     CHECK((needs_of(with, on_matrix_units)->optional & need::memory_model_device) != 0);
@@ -89,8 +90,10 @@ TEST_CASE("operands that share a byte are always found") {
         Random random(seed);
         const auto any = [&](uint64_t& runs, uint64_t& batch, uint64_t pitch) {
             Footprint f{};
-            f.pitch = pitch, f.run_bytes = 1 + random.below(pitch);
-            runs = 1 + random.below(4), batch = 1 + random.below(3);
+            f.pitch = pitch;
+            f.run_bytes = 1 + random.below(pitch);
+            runs = 1 + random.below(4);
+            batch = 1 + random.below(3);
             f.stride = batch == 1 ? 0 : random.one_in(2) ? pitch * (runs + random.below(2)) : random.below(60);
             f.begin = random.below(60);
             f.end = f.begin + (batch - 1) * f.stride + (runs - 1) * pitch + f.run_bytes;
@@ -113,11 +116,15 @@ TEST_CASE("operands that share a byte are always found") {
 }
 
 TEST_CASE("two halves of one matrix, side by side, do not overlap") {
-    const Footprint left{0, 10 * 64 - 32, 32, 64, 0}, right{32, 10 * 64, 32, 64, 0}, wide{28, 10 * 64, 36, 64, 0};
+    const auto columns = [](uint64_t begin, uint64_t end, uint64_t bytes) {  // of ten rows of 64 bytes
+        return Footprint{.begin = begin, .end = end, .run_bytes = bytes, .pitch = 64, .stride = 0};
+    };
+    const Footprint left = columns(0, 10 * 64 - 32, 32), right = columns(32, 10 * 64, 32);
+    const Footprint wide = columns(28, 10 * 64, 36);
     CHECK(!may_overlap(left, right));
     CHECK(may_overlap(left, wide));
     CHECK(may_overlap(left, left));
-    CHECK(!may_overlap(left, {5, 5, 0, 64, 0}));  // empty
+    CHECK(!may_overlap(left, columns(5, 5, 0)));  // empty
 }
 
 TEST_CASE("a kernel fits a device exactly if no reason is against it") {

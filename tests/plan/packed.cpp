@@ -31,10 +31,13 @@ DeviceCaps h200() { return *parse_device_caps(file_text("devices/h200.txt")); }
 Planned planned(const std::string& line, const std::string& kernel = "coopmat_packed_f16_128x128x32",
                 const DeviceCaps& caps = h200(), const std::string& tile = "") {
     Request request;
-    request.kernel = kernel, request.tile = tile, request.workspace_limit = 1 << 30;
+    request.kernel = kernel;
+    request.tile = tile;
+    request.workspace_limit = 1 << 30;
     const Problem completed = *complete(parse_problem(line)->problem);
     const Normalised n = normalise(completed);
-    return {completed, n, select(caps, n.problem, request), caps, request};
+    return {
+        .completed = completed, .n = n, .choice = select(caps, n.problem, request), .caps = caps, .request = request};
 }
 
 uint64_t key_of(const std::string& line, const std::string& kernel = "coopmat_packed_f16_128x128x32") {
@@ -71,8 +74,9 @@ TEST_CASE("packed: each of a key's ingredients changes it, one at a time") {
     const Kernel& packer = *find_kernel("pack_fragments_f16_64x64");
     const Kernel& plain = *find_kernel("pack_16_64x64");
     const DeviceCaps caps = h200();
-    const Matrix from{f16, columnMajor, 64, 0}, to{f16, columnMajor, 64, 4096};
-    const Operand x{VKGEMM_SLOT_B, &from, 64, 64};
+    const Matrix from{.type = f16, .layout = columnMajor, .ld = 64};
+    const Matrix to{.type = f16, .layout = columnMajor, .ld = 64, .batchStride = 4096};
+    const Operand x{.slot = VKGEMM_SLOT_B, .matrix = &from, .rows = 64, .cols = 64};
     const auto key = [&](const Kernel& k, const Operand& operand, const Matrix& layout, uint64_t batch,
                          const DeviceCaps& dev) { return packing_key(k, operand, layout, batch, dev); };
     std::set<uint64_t> keys = {key(packer, x, to, 1, caps)};

@@ -25,12 +25,19 @@ Matrix drawn(Random& random, uint64_t rows, uint64_t cols, uint64_t batch) {
 
 Problem draw(Random& random) {
     Problem p;
-    p.m = 1 + random.below(40), p.n = 1 + random.below(40), p.k = random.below(30), p.batch = 1 + random.below(3);
+    p.m = 1 + random.below(40);
+    p.n = 1 + random.below(40);
+    p.k = random.below(30);
+    p.batch = 1 + random.below(3);
     p.cSource = static_cast<VkgemmC>(random.below(3));
-    p.a = drawn(random, p.m, p.k, p.batch), p.b = drawn(random, p.k, p.n, p.batch);
+    p.a = drawn(random, p.m, p.k, p.batch);
+    p.b = drawn(random, p.k, p.n, p.batch);
     p.d = drawn(random, p.m, p.n, p.batch);
     if (p.cSource == VKGEMM_C_SEPARATE) p.c = drawn(random, p.m, p.n, p.batch);
-    if (random.one_in(4)) p.outerBatch = 2, p.outerStrideB = broadcast;
+    if (random.one_in(4)) {
+        p.outerBatch = 2;
+        p.outerStrideB = broadcast;
+    }
     if (random.one_in(3)) p.epilogue.add({random.one_in(2) ? VKGEMM_STEP_BIAS_ROW : VKGEMM_STEP_BIAS_COL});
     constexpr std::array<VkgemmStepKind, 4> of_scale = {VKGEMM_STEP_SCALE_ROW, VKGEMM_STEP_SCALE_COL,
                                                         VKGEMM_STEP_CLAMP_ROW, VKGEMM_STEP_CLAMP_COL};
@@ -71,7 +78,8 @@ TEST_CASE("parts: each is within reach, and together they are the product") {
         for (const Normalised& part : all) {
             for (const Operand& x : operands(part.problem))
                 REQUIRE(!beyond_reach(part.problem, x, dev, Binding::addresses));
-            cut_k += part.adds, cut_batch += part.problem.batch < n.problem.batch;
+            cut_k += part.adds;
+            cut_batch += part.problem.batch < n.problem.batch;
         }
         const vkgemm::test::Operands in = operands_for(*full, seed);
         std::vector<double> expected = in.d;
@@ -88,17 +96,19 @@ TEST_CASE("parts: each is within reach, and together they are the product") {
 TEST_CASE("parts: sizes of those of large problems") {
     const auto first = [](const std::vector<Normalised>& all) { return sizes_of(all[0].problem); };
     const auto product = parts("70000x40000x4096");
-    CHECK(first(product) == Sizes{35072, 40000, 4096, 1});
+    CHECK(first(product) == Sizes{.m = 35072, .n = 40000, .k = 4096, .batch = 1});
     CHECK((product.size() == 2 && product[0].problem.outerBatch == 1));
     CHECK(product[1].begin.stride[3] == uint64_t{35072} * 40000);
-    CHECK(first(parts("4096x40000x70000")) == Sizes{4096, 40000, 35072, 1});  // the rows of B
-    CHECK(first(parts("40000x4096x70000")) == Sizes{20224, 4096, 70000, 1});
-    CHECK(first(parts("40000x4096x70000 layout=nt")) == Sizes{20224, 4096, 70000, 1});
-    CHECK(first(parts("40000x4096x70000 layout=tn")) == Sizes{40000, 4096, 35072, 1});
-    CHECK(first(parts("4096x4096x4096 batch=200")) == Sizes{4096, 4096, 4096, 100});
-    CHECK(first(parts("4096x4096x4096 batch=200", Binding::descriptors)) == Sizes{4096, 4096, 4096, 15});
-    CHECK(first(parts("16384x16384x64", Binding::descriptors)) == Sizes{8192, 16384, 64, 1});
-    CHECK(first(parts("f16*q8_0->f32 64x100000x65536 layout=nt")) == Sizes{64, 25088, 65536, 1});
+    CHECK(first(parts("4096x40000x70000")) == Sizes{.m = 4096, .n = 40000, .k = 35072, .batch = 1});  // the rows of B
+    CHECK(first(parts("40000x4096x70000")) == Sizes{.m = 20224, .n = 4096, .k = 70000, .batch = 1});
+    CHECK(first(parts("40000x4096x70000 layout=nt")) == Sizes{.m = 20224, .n = 4096, .k = 70000, .batch = 1});
+    CHECK(first(parts("40000x4096x70000 layout=tn")) == Sizes{.m = 40000, .n = 4096, .k = 35072, .batch = 1});
+    CHECK(first(parts("4096x4096x4096 batch=200")) == Sizes{.m = 4096, .n = 4096, .k = 4096, .batch = 100});
+    CHECK(first(parts("4096x4096x4096 batch=200", Binding::descriptors)) ==
+          Sizes{.m = 4096, .n = 4096, .k = 4096, .batch = 15});
+    CHECK(first(parts("16384x16384x64", Binding::descriptors)) == Sizes{.m = 8192, .n = 16384, .k = 64, .batch = 1});
+    CHECK(first(parts("f16*q8_0->f32 64x100000x65536 layout=nt")) ==
+          Sizes{.m = 64, .n = 25088, .k = 65536, .batch = 1});
     for (const char* line :
          {"70000x40000x4096 upto=m", "70000x40000x4096 packed_a=any", "70000x40000x4096 groups=table",
           "f16*f16 4096x40000x70000", "4096x40000x70000 residual", "4096x40000x70000 invariant", "2x2x2147483648"}) {

@@ -32,8 +32,11 @@ inline Operands operands_for(const plan::Problem& p, uint64_t seed) {
     Random random(seed);
     const auto all = plan::operands(p);
     Operands out;
-    out.a = filled(all[0], random), out.b = filled(all[1], random), out.c = filled(all[2], random);
-    out.d = filled(all[3], random), out.residual = filled(all[3], random);
+    out.a = filled(all[0], random);
+    out.b = filled(all[1], random);
+    out.c = filled(all[2], random);
+    out.d = filled(all[3], random);
+    out.residual = filled(all[3], random);
     for (std::vector<double>* x : {&out.bias, &out.scale})
         for (uint64_t i = 0; i < 2 * (p.m + p.n); ++i) x->push_back(static_cast<double>(random.between(-9, 9)));
     return out;
@@ -54,7 +57,8 @@ inline plan::Level place_of(const plan::Normalised& n, uint64_t number) {
     for (const plan::Level& l : n.repeated) {
         const uint64_t times = number % l.count;
         for (size_t i = 0; i < 4; ++i) out.stride[i] += times * l.stride[i];
-        out.rows += times * l.rows, out.columns += times * l.columns;
+        out.rows += times * l.rows;
+        out.columns += times * l.columns;
         number /= l.count;
     }
     return out;
@@ -72,8 +76,11 @@ inline std::vector<double> repeated(const std::vector<plan::Normalised>& parts, 
             const auto move = [](std::vector<double>& x, uint64_t by) {
                 x.erase(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(std::min<uint64_t>(by, x.size())));
             };
-            move(moved.a, begin.stride[0]), move(moved.b, begin.stride[1]), move(moved.c, begin.stride[2]);
-            move(moved.d, begin.stride[3]), move(moved.residual, begin.stride[3]);
+            move(moved.a, begin.stride[0]);
+            move(moved.b, begin.stride[1]);
+            move(moved.c, begin.stride[2]);
+            move(moved.d, begin.stride[3]);
+            move(moved.residual, begin.stride[3]);
             for (const plan::EpilogueStep& s : n.problem.epilogue) {
                 const plan::StepInfo& step = plan::info(s.kind);
                 const uint64_t by = (step.is_of_rows() ? begin.rows : begin.columns) * step.width();

@@ -61,7 +61,9 @@ TEST_CASE("the search that gives up early finds what judging every kernel and sc
                 CHECK(found.a.kernel == exact.a.kernel);
                 CHECK(found.b.kernel == exact.b.kernel);
                 CHECK(found.workspace_bytes() == exact.workspace_bytes());
-                split += found.split.slices > 1, packed += found.a.kernel || found.b.kernel, ++checked;
+                split += found.split.slices > 1;
+                packed += found.a.kernel || found.b.kernel;
+                ++checked;
             }
     }
     CHECK(checked > 500);
@@ -76,7 +78,8 @@ TEST_CASE("no schedule costs less than the search finds: K in slices of one step
     for (const std::string line : {"bf16*bf16 45x128x2496 layout=tn", "i8*i8 40x224x952 layout=tn", "200x200x1000"}) {
         const Problem p = normalised(line);
         Request request;
-        request.workspace_limit = uint64_t{1} << 30, request.native = Request::Native::excluded;
+        request.workspace_limit = uint64_t{1} << 30;
+        request.native = Request::Native::excluded;
         for (const Candidate& x : list_candidates(kernels, p, request)) {
             if (x.why || !x.kernel->tile.BK || p.k / x.kernel->tile.BK > 200) continue;
             CAPTURE(line);

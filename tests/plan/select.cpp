@@ -43,7 +43,8 @@ Status refusal(const std::string& caps, const std::string& line, const Request& 
 
 Request forced(const std::string& kernel, const std::string& tile = "") {
     Request r;
-    r.kernel = kernel, r.tile = tile;
+    r.kernel = kernel;
+    r.tile = tile;
     return r;
 }
 
@@ -371,7 +372,8 @@ TEST_CASE("what one descriptor cannot span, an address can") {
 
 TEST_CASE("too many work groups are refused with their number") {
     DeviceCaps d = device("bare");
-    d.max_groups_x = 10, d.max_groups_y = 3;
+    d.max_groups_x = 10;
+    d.max_groups_y = 3;
     const Problem fits = normalised("8x240x1"), one_more = normalised("8x241x1");
     CHECK(bool(select(d, fits, forced("tiled_f32_8x8"))));
     const Result<Choice> refused = select(d, one_more, forced("tiled_f32_8x8"));
@@ -390,7 +392,9 @@ TEST_CASE("a tile is checked with the device's limits, not with the row's") {
 
 TEST_CASE("a subgroup size that a pipeline would not get is refused") {
     DeviceCaps d = device("h200");
-    d.subgroup_min = 16, d.subgroup_max = 64, d.max_subgroups = 4;
+    d.subgroup_min = 16;
+    d.subgroup_max = 64;
+    d.max_subgroups = 4;
     const auto why = [&](const std::string& kernel, const std::string& tile) {
         const Result<Choice> choice = select(d, normalised("64x64x64"), forced(kernel, tile));
         return choice ? "" : choice.status().text;
@@ -420,9 +424,20 @@ TEST_CASE("a feature that is missing is named") {
     }
     static const uint32_t words[] = {0};
     const vkgemm::spirv::PackedModule there = {words, 1, nullptr}, missing = {nullptr, 0, "unbuilt here"};
-    const Module injected = {"injected", find_kernel("tiled_f32_8x8")->module.family, Role::product, f32, f32, f32, f32,
-                             there};
-    const Kernel wants = {"injected_8x8", injected, need::coopmat | need::float16, find_kernel("tiled_f32_8x8")->tile};
+    const Kernel& tiled = *find_kernel("tiled_f32_8x8");
+    const auto module_of = [&](std::string_view name, const vkgemm::spirv::PackedModule& code) {
+        return Module{.name = name,
+                      .family = tiled.module.family,
+                      .role = Role::product,
+                      .a = f32,
+                      .b = f32,
+                      .d = f32,
+                      .accumulate = f32,
+                      .embedded = code};
+    };
+    const Module injected = module_of("injected", there), unbuilt = module_of("unbuilt", missing);
+    const Kernel wants{
+        .name = "injected_8x8", .module = injected, .needs = need::coopmat | need::float16, .tile = tiled.tile};
     DeviceCaps d = device("huge");
     CHECK(!unfit_device(wants, wants.tile, d));
     d.max_push_constant_bytes = 128;
@@ -439,6 +454,5 @@ TEST_CASE("a feature that is missing is named") {
     CHECK(has_words(unfit_device(wants, wants.tile, d)->text, "coopmat"));
     CHECK(!has_words(unfit_device(wants, wants.tile, d)->text, "float16"));
 
-    const Module unbuilt = {"unbuilt", injected.family, Role::product, f32, f32, f32, f32, missing};
     CHECK(has_words(unfit_device({"unbuilt_8x8", unbuilt, 0, wants.tile}, wants.tile, d)->text, "unbuilt"));
 }

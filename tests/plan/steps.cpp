@@ -43,7 +43,7 @@ Made made(const std::string& line, const DeviceCaps& caps, const Request& reques
     const Normalised n = normalise(*full);
     const Result<Choice> choice = select(caps, n.problem, request);
     REQUIRE_MESSAGE(bool(choice), line, ": ", choice.status().text);
-    return {*full, n, *choice, make_steps(*choice, *full, n, caps, request)};
+    return {.completed = *full, .n = n, .choice = *choice, .steps = make_steps(*choice, *full, n, caps, request)};
 }
 
 DeviceCaps device(const std::string& name) { return *parse_device_caps(file_text("devices/" + name + ".txt")); }
@@ -63,7 +63,8 @@ std::vector<Touched> touched_by(const Steps& all, const Recorded& r) {
         const bool adds = slot == VKGEMM_SLOT_D && i == BIND_D && r.part->adds;
         if (slot != VKGEMM_SLOT_WORKSPACE && !adds) continue;
         const uint64_t begin = s.offsets[i] + r.part->offset(r.repetition, slot), bytes = all.slots[slot].bytes;
-        out.push_back({slot, begin, s.bytes[i] ? begin + s.bytes[i] : bytes, i == BIND_D});
+        const uint64_t end = s.bytes[i] ? begin + s.bytes[i] : bytes;
+        out.push_back({.slot = slot, .begin = begin, .end = end, .written = i == BIND_D});
     }
     return out;
 }
@@ -99,7 +100,9 @@ TEST_CASE("no step touches what an earlier one writes, or writes what it reads, 
                     CAPTURE(tile);
                     CAPTURE(line);
                     Request r = forced("tiled_f32_8x8");
-                    r.tile = tile, r.addresses = addresses, r.workspace_limit = 1 << 26;
+                    r.tile = tile;
+                    r.addresses = addresses;
+                    r.workspace_limit = 1 << 26;
                     const auto [hazards, touching] = hazards_of(made(line, device(name), r).steps);
                     CHECK(hazards == 0);
                     CHECK(touching > 1);
@@ -128,7 +131,8 @@ TEST_CASE("the grid covers every tile once and stays within the device's limits"
         for (uint64_t seed = 1; seed <= 300; ++seed) {
             Random random(seed);
             DeviceCaps d = device("huge");
-            d.max_groups_x = limit_x, d.max_groups_y = 65535;
+            d.max_groups_x = limit_x;
+            d.max_groups_y = 65535;
             const std::string size = std::to_string(1 + random.below(900)) + "x" +
                                      std::to_string(1 + random.below(900)) + "x" + std::to_string(random.below(40));
             const Made x = made(size + " batch=" + std::to_string(1 + random.below(4)), d, forced("tiled_f32_8x8"));
@@ -151,7 +155,8 @@ TEST_CASE("a sliced grid covers every tile once, in no more dispatches than the 
         for (uint64_t seed = 1; seed <= 300; ++seed) {
             Random random(seed);
             DeviceCaps d = device("huge");
-            d.max_groups_x = limit_x, d.max_groups_y = 65535;
+            d.max_groups_x = limit_x;
+            d.max_groups_y = 65535;
             const std::string size =
                 std::to_string(1 + random.below(900)) + "x" + std::to_string(1 + random.below(900)) + "x40";
             Made x = made(size, d, forced("tiled_f32_8x8"));
@@ -284,7 +289,8 @@ TEST_CASE("wide loads are promised only where every row begins at 16 bytes") {
 TEST_CASE("bounds of a clamp are arguments: products that differ in them alone share their pipelines") {
     for (const std::string tile : {"SPLIT=1", "SPLIT=3"}) {
         Request request = forced("tiled_f32_8x8");
-        request.tile = tile, request.workspace_limit = 1 << 20;
+        request.tile = tile;
+        request.workspace_limit = 1 << 20;
         const Made x = made("9x9x99 clamp=-1:2", device("huge"), request),
                    y = made("9x9x99 clamp=-3:0.5", device("huge"), request);
         REQUIRE(x.steps.steps.size() == (tile == "SPLIT=3" ? 2 : 1));
@@ -341,7 +347,8 @@ TEST_CASE(
     CHECK(product.args.batch_b == 0);
 
     const auto refusal = [&](uint64_t limit, const char* tile) {
-        request.workspace_limit = limit, request.tile = tile;
+        request.workspace_limit = limit;
+        request.tile = tile;
         return select(device("huge"), x.n.problem, request).status().text;
     };
     CHECK(refusal(1000, "").find("want a workspace of 65536 bytes") != std::string::npos);
@@ -351,7 +358,8 @@ TEST_CASE(
 TEST_CASE("bare sums of simt are in rows of whole vectors, which the second pass loads by fours") {
     const auto split = [](const char* kernel, const char* line) {
         Request request = forced(kernel);
-        request.tile = "SPLIT=3,PACK=1", request.workspace_limit = 1 << 20;
+        request.tile = "SPLIT=3,PACK=1";
+        request.workspace_limit = 1 << 20;
         return made(line, device("huge"), request);
     };
     const Made simt = split("simt_f32_32x32x16", "33x65x96 batch=2 ldd=71");

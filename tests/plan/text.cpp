@@ -19,7 +19,10 @@ namespace {
 
 Problem random_problem(Random& random) {
     Problem p;
-    p.m = random.below(100), p.n = random.below(100), p.k = random.below(100), p.batch = 1 + random.below(3);
+    p.m = random.below(100);
+    p.n = random.below(100);
+    p.k = random.below(100);
+    p.batch = 1 + random.below(3);
     if (random.one_in(3)) p.upTo = static_cast<uint32_t>(random.below(16));
     p.a.type = static_cast<Type>(1 + random.below(7));
     if (random.one_in(3)) p.b.type = static_cast<Type>(1 + random.below(7));
@@ -34,8 +37,14 @@ Problem random_problem(Random& random) {
     if (random.one_in(3)) p.a.batchStride = broadcast;
     p.batchInvariant = random.one_in(4);
     if (random.one_in(4)) {
-        p.batch = 12, p.outerBatch = 6, p.ratioB = 1 + random.below(4), p.outerRatioA = 1 + random.below(3);
-        if (random.one_in(2)) p.outerStrideA = broadcast, p.outerStrideB = 1 + random.below(9);
+        p.batch = 12;
+        p.outerBatch = 6;
+        p.ratioB = 1 + random.below(4);
+        p.outerRatioA = 1 + random.below(3);
+        if (random.one_in(2)) {
+            p.outerStrideA = broadcast;
+            p.outerStrideB = 1 + random.below(9);
+        }
         if (random.one_in(2)) p.outerStrideD = 300000;
         p.upTo &= ~uint32_t{VKGEMM_UP_TO_BATCH};
     }
@@ -286,7 +295,8 @@ TEST_CASE("device text is read as written") {
     CHECK(caps->max_storage_range == uint64_t{1} << 32);
     CHECK(caps->name == "A = B");
     REQUIRE(caps->matrix_shapes.size() == 1);
-    CHECK(caps->matrix_shapes[0] == MatrixShape{f16, bf16, f32, i32, 16, 8, 32});
+    CHECK(caps->matrix_shapes[0] ==
+          MatrixShape{.a = f16, .b = bf16, .accumulate = f32, .result = i32, .m = 16, .n = 8, .k = 32});
 }
 
 TEST_CASE("broken device text is refused with its line") {

@@ -242,14 +242,17 @@ TEST_CASE("the index finds what looking at every row finds") {
             if (!d) continue;
             if (!row.skipped.empty())
                 skipped.push_back("a tuned row is skipped, " + row.text + ": " + row.skipped);
-            else if (!best || *d < least)
-                best = &row, least = *d, equal = 0;
-            else
+            else if (!best || *d < least) {
+                best = &row;
+                least = *d;
+                equal = 0;
+            } else
                 equal += *d == least;
         }
         REQUIRE(index.nearest(p, alignment) == best);
         REQUIRE(index.skipped_near(p, alignment) == skipped);
-        found += best != nullptr, ties += equal > 0;
+        found += best != nullptr;
+        ties += equal > 0;
     }
     CHECK(found > 500);
     CHECK(ties > 20);
@@ -268,7 +271,8 @@ TEST_CASE("a row decides, where no kernel or tile is forced") {
     CHECK(tuned->tile.WG == tuned->kernel->tile.WG);
     CHECK(choose(rows, "2048x1024x1024")->tuned == nullptr);
     Request forced, tile;
-    forced.kernel = "tiled_f32_8x8", tile.tile = "RASTER=2";
+    forced.kernel = "tiled_f32_8x8";
+    tile.tile = "RASTER=2";
     CHECK(choose(rows, "1024x1024x1024", forced)->kernel->name == "tiled_f32_8x8");
     CHECK(choose(rows, "1024x1024x1024", tile)->kernel == free->kernel);
     CHECK(choose(rows, "1024x1024x1024", tile)->tuned == nullptr);
@@ -355,7 +359,8 @@ TEST_CASE("the built-in rows can be followed, each for its own problem") {
         const Result<DeviceCaps> caps = parse_device_caps(file_text(file));
         const TunedRows here(tuned_for(*caps, rows));
         Request request;
-        request.tuned = &here, request.workspace_limit = much;
+        request.tuned = &here;
+        request.workspace_limit = much;
         for (const TunedRow& row : here.rows()) {
             CHECK_MESSAGE(row.skipped.empty(), file, ": ", row.text, ": ", row.skipped);
             const Result<Choice> choice = select(*caps, row.problem, request);
@@ -376,7 +381,8 @@ TEST_CASE("the golden table of the built-in rows: who is chosen") {
         REQUIRE_MESSAGE(bool(caps), line);
         const TunedRows here(tuned_for(*caps, rows));
         Request request;
-        request.tuned = &here, request.workspace_limit = much;
+        request.tuned = &here;
+        request.workspace_limit = much;
         const Result<Choice> choice = select(*caps, normalised(field[1]), request);
         CAPTURE(line);
         CHECK((choice ? std::string(choice->kernel->name) : "none") == field[2]);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <iterator>
 #include <string>
 
 #include "style/rules.h"
@@ -13,9 +12,6 @@
 using namespace vkgemm::test;
 
 namespace {
-
-// Folders that do not keep the rules yet.
-constexpr std::string_view not_yet[] = {"tests/api/", "tests/plan/"};
 
 // The folders that keep the rules. `VKGEMM_STYLE_FOLDERS="src shaders" test_layout -tc=style*` looks at others instead.
 std::vector<std::string> mended_folders() {
@@ -124,12 +120,9 @@ TEST_CASE("style: no comma chains, ternary statements, positional fields") {
     std::vector<std::string> lists;
     for (const Text& source : sources)
         for (std::string& name : lists_declared_in(source.text)) lists.push_back(std::move(name));
-    for (const Text& source : sources) {
-        const auto is_below = [&](std::string_view folder) { return source.name.starts_with(folder); };
-        if (std::any_of(std::begin(not_yet), std::end(not_yet), is_below)) continue;
+    for (const Text& source : sources)
         for (const Finding& finding : broken_rules(source.text, lists)) {
             if (finding.rule == Finding::Rule::const_cast_used && !source.name.starts_with("src/plan/")) continue;
             FAIL_CHECK(source.name << ":" << finding.line << ": " << finding.text);
         }
-    }
 }
