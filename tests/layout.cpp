@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "style/sources.h"
+#include "vkgemm/tables.h"
 
 using namespace vkgemm::test;
 
@@ -24,6 +25,14 @@ size_t columns(const std::string& line) {
     size_t n = 0;
     for (const char c : line) n += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
     return n;
+}
+
+bool has_word(const std::string& folder, const std::string& name, const std::string& word) {
+    const std::regex whole("\\b" + word + "\\b");
+    for (const SourceFile& f : files_under({folder}, {name}))
+        if (std::ranges::any_of(f.lines, [&](const std::string& l) { return std::regex_search(l, whole); }))
+            return true;
+    return false;
 }
 
 }  // namespace
@@ -56,6 +65,26 @@ TEST_CASE("layers: the environment is read on one line of the library") {
             if (f.lines[i].find("getenv") != std::string::npos) places += f.lines[i] + "\n";
     CHECK(places.find("VKGEMM_CONTEXT_IGNORE_ENVIRONMENT ? nullptr : std::getenv(name)") != std::string::npos);
     CHECK_MESSAGE(std::count(places.begin(), places.end(), '\n') == 1, places);
+}
+
+// Only devices of one vendor run native kernels, and only some have f64, so that most machines would not notice.
+TEST_CASE("layers: every step of the epilogue is wherever steps are computed") {
+    const struct {
+        std::string kind, operand, shape;
+    } steps[] = {
+#define VKGEMM_ROW(kind, number, text, accumulators, operand, shape, meaning) {#kind, #operand, #shape},
+        VKGEMM_STEP_ROWS(VKGEMM_ROW)
+#undef VKGEMM_ROW
+    };
+    for (const auto& step : steps) {
+        INFO(step.kind);
+        CHECK(has_word("shaders/common", "epilogue.glsl", step.kind));
+        if (step.operand == "VKGEMM_SLOT_COUNT") CHECK(has_word("shaders/common", "activated_f64.glsl", step.kind));
+        if (step.shape == "M_PAIRS" || step.shape == "N_PAIRS") continue;  // native kernels refuse all of these
+        const bool is_native = has_word("native", "finish.cuh", step.kind);
+        CHECK((is_native || has_word("native", "family.h", step.kind)));
+        if (is_native) CHECK(has_word("tests/native", "check.cu", step.kind));
+    }
 }
 
 TEST_CASE("limits: 500 lines of C++, 200 of a shader, 120 columns") {

@@ -64,8 +64,8 @@ typedef struct VkgemmPlanOptions {
     /* The longest time that one dispatch should take, in seconds: for example 0.5 for a watchdog of 2 s, or 0.004
      * beside a frame. 0: no limit. If the estimated time of a pass (packing A or B, the product, or adding slices of K)
      * is longer, the pass is recorded as several dispatches, each with a part of the work groups. The bits of D do not
-     * change. vkgemm never divides a work group, and a pass has at most 4096 dispatches. vkgemmRecordDispatches
-     * (engine.h) spreads the dispatches over frames. */
+     * change. vkgemm never divides a work group, and a pass has at most 4096 dispatches. A plan with such a limit has
+     * no native kernels (native.h). vkgemmRecordDispatches (engine.h) spreads the dispatches over frames. */
     double dispatchSeconds;
 
     /* The measured time of a run at the largest sizes, in seconds. With it, dispatchSeconds needs no estimate. 0: use
@@ -107,8 +107,8 @@ VKGEMM_API VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProb
  * packed bytes in a file, together with their key.
  *
  * INVALID_ARGUMENT if `slot` is neither A nor B, or if that operand is not packed in `product`. The pack has the flags
- * of the product's plan, so the pack of a dry plan is dry. *pack is NULL on failure. error may be NULL. Any thread.
- * Destroy the pack like any plan; it may outlive `product`. */
+ * of the product's plan except VKGEMM_PLAN_CAPTURE_STATISTICS, so the pack of a dry plan is dry. *pack is NULL on
+ * failure. error may be NULL. Any thread. Destroy the pack like any plan; it may outlive `product`. */
 VKGEMM_API VkgemmResult vkgemmCreatePack(VkgemmPlan product, VkgemmSlot slot, VkgemmPlan* pack, VkgemmError* error);
 
 /* First wait for every command buffer that was recorded with the plan. The context keeps the plan's pipelines. plan may
@@ -129,10 +129,10 @@ typedef struct VkgemmPlanInfo {
                                   size. A packed operand always needs 16 */
     uint32_t usesAddresses;    /* 1: the shader reads operands through device addresses */
     uint32_t dispatchCount;    /* how many dispatches one recording has: one for the product, one for each operand that
-                                  the plan packs, and one to add slices of K if the plan splits K. dispatchSeconds or
-                                  large operands can require several for each of these. vkgemmCountDispatches
-                                  (engine.h) counts the dispatches of a run. vkgemmExplain has the kernels for smaller
-                                  sizes */
+                                  the plan packs, one to add slices of K if the plan splits K, and one to check the
+                                  table of groups if there is one. dispatchSeconds or large operands can require
+                                  several for each of these. vkgemmCountDispatches (engine.h) counts the dispatches of
+                                  a run. vkgemmExplain has the kernels for smaller sizes */
     double flops;              /* 2 m n k, summed over all products */
     double errorBound;         /* |D - exact| <= errorBound * max|A| * max|B| * |alpha|, before beta C and the
                                   epilogue, if the device rounds to nearest and nothing underflows. 0 for integers (if

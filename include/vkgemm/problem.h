@@ -35,7 +35,7 @@ extern "C" {
 typedef enum VkgemmResult {
     VKGEMM_SUCCESS = 0,
     VKGEMM_FALLBACK_USED = 1,           /* VKGEMM_KERNEL could not be followed; VkgemmError::text has the reason */
-    VKGEMM_INCOMPLETE = 2,              /* the caller's array or text was too small; it holds what fits */
+    VKGEMM_INCOMPLETE = 2,              /* your array, text or memory was too small; arrays and texts hold what fits */
     VKGEMM_ERROR_INVALID_ARGUMENT = -1, /* a null pointer, a bad structSize, a value outside its enum */
     VKGEMM_ERROR_INVALID_PROBLEM = -2,  /* the problem contradicts itself: a leading dimension is too small, ... */
     VKGEMM_ERROR_UNSUPPORTED = -3,      /* valid, but this version or device cannot do it */
@@ -295,26 +295,29 @@ typedef struct VkgemmRunStrides {
     uint64_t outerStrideA, outerStrideB, outerStrideC, outerStrideD;
 } VkgemmRunStrides;
 
-/* One dispatch that computes many products. Their sizes and offsets are in device memory, and earlier work on the GPU
- * may have written them there. A table of one group serves a single product whose size the GPU computes. */
+/* Many products in one dispatch. Their sizes and offsets are in device memory, and earlier work on the GPU may have
+ * written them there. With a table, a small dispatch that checks it comes first. A table of one group serves a single
+ * product whose size the GPU computes. */
 typedef enum VkgemmGrouping {
     VKGEMM_GROUPING_NONE = 0,
     /* `batch` products, each described by a VkgemmGroup. The problem has the largest sizes. Each group has its own
      * value of each size in `upTo`, and the problem's value of every other size. Batch strides are used only if the run
-     * does not state the size of an operand: they then determine how far the operand reaches. */
+     * does not state the size of an operand: they then determine how far the operand reaches. Limits (UNSUPPORTED):
+     * `batch` is at most 2^20, `upTo` has neither BATCH nor STRIDES, batchInvariant is 0, and there is no packed
+     * operand, scalar in memory, outer batch or ratio. */
     VKGEMM_GROUPING_TABLE = 1,
     /* As TABLE, with a list of indices for each group, for a mixture of experts. If x is index i of the list, row i of
      * the product is computed from row floor(x / indicesPerRow) of A, and stored in row x of D. C and the residual are
      * read from row x too. The problem's m is the number of rows of D, and also the largest number of indices of a
      * group. A has ceil(m / indicesPerRow) rows. A bias or scale of rows has one element for each row of D. `upTo` must
-     * have m. A and D are row-major. If two groups store the same row, the result is unspecified. */
+     * have m. A, C and D are row-major. If two groups store the same row, the result is unspecified. */
     VKGEMM_GROUPING_INDEXED = 2,
     /* As TABLE, but the offsets of a VkgemmGroup are device addresses in bytes, as in an array of pointers. A, B, C and
      * D are then not operands of the run; leave them zero. Addresses must be multiples of the element size (in a block
      * format: of 4; if rows are read 16 bytes at a time: of 16). A group with any other address is skipped. No other
      * check is possible: with a wrong address, the run reads or overwrites whatever is there. If A and B have different
      * types or a block format, matrices are read in whole words of 4 bytes. vkgemmGetPlanAccesses does not list this
-     * memory, so you must record the barriers for it. A residual is refused (UNSUPPORTED). */
+     * memory, so you must record the barriers for it. A residual, also that of DRELU, is refused (UNSUPPORTED). */
     VKGEMM_GROUPING_ADDRESSES = 3,
     /* There is no table, but a batch of products of one size. If x is index i, product i multiplies by matrix x of B,
      * as one token of a mixture of experts selects its experts. VKGEMM_SLOT_INDICES has `batch` indices in device
@@ -322,7 +325,7 @@ typedef enum VkgemmGrouping {
      * size of its operand, or `batch` matrices if that size is 0. A product whose index is not below this number is
      * skipped. The run is one dispatch and needs no workspace. Limits (UNSUPPORTED): m or n is at most 16, D is
      * row-major, `batch` is 1 to 2^20, `upTo` and batchInvariant are 0, and there is no C, packed operand, scalar in
-     * memory or outer batch. */
+     * memory, outer batch or ratio. */
     VKGEMM_GROUPING_SELECTED = 4,
     VKGEMM_GROUPING_MAX_ENUM = 0x7fffffff
 } VkgemmGrouping;

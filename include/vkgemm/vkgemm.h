@@ -13,6 +13,8 @@
  *               vkgemmRecord: adds the work to your command buffer, as often as you like, from any thread
  *   engine.h    control over when pipelines compile, which ranges a run touches, and how long a dispatch takes
  *   explain.h   kernels, tiles, device properties, and the choice of a kernel, all as data
+ *   native.h    whether plans may choose kernels in machine code
+ *   tables.h    the rows of the element types and of the steps of an epilogue
  *
  * General rules:
  *   - vkgemm creates no queue, submits nothing, allocates no device memory, never prints, never aborts, and keeps no

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "kernels/tally.h"
+#include "support/reference.h"
 
 using namespace vkgemm::test;
 using vkgemm::columnMajor;
@@ -165,9 +166,10 @@ TEST_CASE("f64: factors and numbers that f32 does not hold, and the curves of th
         x = odd_case(kernel);
         x.fill = Fill::random;
         for (const double alpha : {1.0, -1.0, 30.0, 1e-200, 1e300})
-            for (const VkgemmStepKind step : {VKGEMM_STEP_GELU, VKGEMM_STEP_SILU}) {
+            for (const auto& step : vkgemm::plan::step_info) {
+                if (!is_curve(step.kind)) continue;
                 x.alpha = alpha;
-                x.problem.epilogue = {{step}};
+                x.problem.epilogue = {{step.kind}};
                 tally(x);
             }
     });

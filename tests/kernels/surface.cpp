@@ -14,6 +14,7 @@
 #include "kernels/tally.h"
 #include "shaders/gemv_blocks/family_mxint8.h"
 #include "support/random.h"
+#include "support/reference.h"
 #include "vkgemm/rounding.hpp"
 
 using namespace vkgemm::test;
@@ -294,8 +295,7 @@ Case some_case(Random& random, const Draw& d) {
     for (const VkgemmSlot slot : {VKGEMM_SLOT_C, VKGEMM_SLOT_RESIDUAL})  // read in words
         if (x.shift == 1 && *vkgemm::plan::epilogue_type(p, slot) != p.d.type) x.shift = 2;
     x.seed = random.bits() % 100000;
-    const bool curved = std::ranges::any_of(
-        p.epilogue, [](const auto& s) { return s.kind == VKGEMM_STEP_GELU || s.kind == VKGEMM_STEP_SILU; });
+    const bool curved = std::ranges::any_of(p.epilogue, [](const auto& s) { return is_curve(s.kind); });
     const uint64_t fill = random.below(6);
     x.fill = floats && fill == 0 ? Fill::special : floats && fill < 3 ? Fill::random : Fill::exact;
     if (curved || !can_be_exact(x)) x.fill = Fill::random;

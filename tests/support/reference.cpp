@@ -197,6 +197,12 @@ Bounded reference(const Problem& p, double alpha, double beta, const Operands& i
     return (floats ? float_reference : whole_reference)(p, alpha, beta, in, {batch, row, col});
 }
 
+bool is_curve(VkgemmStepKind kind) {
+    const plan::StepInfo& step = plan::info(kind);
+    return step.sums == plan::StepSums::FLOATS && step.operand == VKGEMM_SLOT_COUNT && !step.has_bounds() &&
+           !step.has_slope();
+}
+
 int64_t exact_range(int digits_in, int digits_acc, uint64_t k) {
     const double most = std::ldexp(1.0, std::min(digits_acc, 53));
     int64_t r = 0;

@@ -34,6 +34,9 @@ struct Bounded {
 Bounded reference(const plan::Problem& completed, double alpha, double beta, const Operands& in, uint64_t batch,
                   uint64_t row, uint64_t col);
 
+/// Whether the step is a smooth function of the value alone, as GELU is: what it is made of is not exact.
+bool is_curve(VkgemmStepKind);
+
 /// The largest r such that integers in [-r, r] multiply and sum over k exactly in any order, where integers up to
 /// 2^digits_in are exact in the operands and up to 2^digits_acc in the accumulator; 0 if there is none.
 int64_t exact_range(int digits_in, int digits_acc, uint64_t k);
