@@ -11,7 +11,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/spirv-archive.cmake)
 function(vkgemm_native_hash out dir)
   file(GLOB sources RELATIVE ${dir} ${dir}/*.cu ${dir}/*.cuh ${dir}/*.h ${dir}/*.def)
   list(SORT sources)
-  vkgemm_hash_of(hash ${dir} ${sources} ../shaders/abi.h ../shaders/pack_fragments/rows.def
+  vkgemm_hash_of(hash ${dir} ${sources} ../shaders/abi.h ../shaders/constants.h ../shaders/pack_fragments/rows.def
     ../shaders/f32_split/rows.def ../include/vkgemm/tables.h)
   set(${out} ${hash} PARENT_SCOPE)
 endfunction()

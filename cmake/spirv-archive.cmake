@@ -24,7 +24,7 @@ endfunction()
 
 # Sets `out` to the hash of the shader sources in `dir`.
 function(vkgemm_shader_hash out dir)
-  file(GLOB sources RELATIVE ${dir} ${dir}/abi.h ${dir}/*/*.comp ${dir}/*/*.glsl ${dir}/*/*.h ${dir}/*/*.def)
+  file(GLOB sources RELATIVE ${dir} ${dir}/*.h ${dir}/*/*.comp ${dir}/*/*.glsl ${dir}/*/*.h ${dir}/*/*.def)
   list(SORT sources)
   vkgemm_hash_of(hash ${dir} ${sources} ../include/vkgemm/tables.h)
   set(${out} ${hash} PARENT_SCOPE)

@@ -3,6 +3,8 @@
 #ifndef VKGEMM_ABI_H
 #define VKGEMM_ABI_H
 
+#include "constants.h"
+
 #ifdef __cplusplus
 #    include <cstdint>
 namespace vkgemm::abi {
@@ -11,55 +13,6 @@ struct uvec2 {
     uint x, y;
 };
 #endif
-
-// The numbers that make a tile: specialization constants, by name on both sides. X(id, name, meaning). Only the host
-// reads RASTER, SPLIT and PACK, which order the work groups and the passes and do not change the code. One line adds a
-// constant. An id never has two meanings; a tile with a constant that its family does not read is refused.
-#define VKGEMM_TILE_CONSTANTS(X)                                                              \
-    X(0, WG, "invocations per work group")                                                    \
-    X(1, BM, "rows of D per work group")                                                      \
-    X(2, BN, "columns of D per work group")                                                   \
-    X(3, BK, "depth of one trip through shared memory")                                       \
-    X(4, WM, "rows of D per subgroup")                                                        \
-    X(5, WN, "columns of D per subgroup")                                                     \
-    X(6, TM, "rows of D per invocation")                                                      \
-    X(7, TN, "columns of D per invocation")                                                   \
-    X(8, MM, "rows of one matrix-unit product")                                               \
-    X(9, MN, "columns of one matrix-unit product")                                            \
-    X(10, MK, "depth of one matrix-unit product")                                             \
-    X(11, SG, "invocations per subgroup; 0: any")                                             \
-    X(12, STAGES, "tiles in flight between memory and arithmetic")                            \
-    X(13, RASTER, "rows of tiles in a band that work groups walk down; 0: one")               \
-    X(14, SPLIT, "slices of K; 0: chosen by the plan")                                        \
-    X(15, PACK, "operands packed first; 0: chosen by the plan, 1: none, 2: A, 3: B, 4: both") \
-    X(16, TEAM, "gemv families, reduce_k: invocations that share a sum")                      \
-    X(17, DEPTH, "gemv: loads of 16 bytes that an invocation has in flight")
-
-// Numbers that follow from the problem: specialization constants too, set by the plan, never by a user.
-#define VKGEMM_PROBLEM_CONSTANTS(X)                                                         \
-    X(32, TRANS_A, "1: A is stored column-major")                                           \
-    X(33, TRANS_B, "1: B is stored column-major")                                           \
-    X(34, TRANS_C, "1: C is stored column-major (D never is)")                              \
-    X(35, ALIGNED, "WIDE_* bits: which operands may be read or written 16 bytes at a time") \
-    X(36, WHOLE, "1: m, n and k are multiples of the tile, so no edge is tested")           \
-    X(37, USE_C, "1: there is a C, read if beta is not 0")                                  \
-    X(38, STEP_0, "first step of the epilogue, a VKGEMM_STEP_* number")                     \
-    X(39, STEP_1, "second step")                                                            \
-    X(40, STEP_2, "third step")                                                             \
-    X(41, STEP_3, "fourth step")                                                            \
-    X(42, FORMAT_A, "mixed types and list_tiles: the type of A, a VKGEMM_TYPE_* number")    \
-    X(43, FORMAT_B, "likewise of B")                                                        \
-    X(44, PARTIAL, "1: split-K partial sums, written raw to the workspace")                 \
-    X(45, BY_INDEX, "grouped: an index list gives 1: rows of A and D, 2: matrices of B")    \
-    X(46, INDICES_PER_ROW, "grouped: how many indices a row of A has; 0 without a list")    \
-    X(47, FORMAT_D, "list_tiles, scaled products: the type of D, a VKGEMM_TYPE_* number")   \
-    X(48, TABLE_HAS, "list_tiles: what it takes from the table, TABLE_HAS_* bits")          \
-    X(49, FORMAT_C, "the type of C, a VKGEMM_TYPE_* number; 0: D's")                        \
-    X(50, FORMAT_BIAS, "likewise of the bias")                                              \
-    X(51, FORMAT_SCALE, "likewise of the scale")                                            \
-    X(52, FORMAT_RESIDUAL, "likewise of the residual")                                      \
-    X(53, SLOPE, "bits of the f32 slope of VKGEMM_STEP_LEAKY_RELU")                         \
-    X(54, SCALARS, "what is in VkgemmScalars, SCALARS_* bits; by addresses alone")
 
 // Bits of ALIGNED: the operand's offset, leading dimension and batch stride are multiples of 16 bytes, and the length
 // of its rows (columns where stored column-major) is one too, so that 16 bytes are either inside the operand or
@@ -90,33 +43,9 @@ struct uvec2 {
 #define SCALARS_MONITOR 8
 #define SCALARS_LARGEST 16
 
-// Shared memory of the families, in elements of the accumulator's type, as the shader and the host count it.
-#define TILED_A(BM, BN, BK) ((BM) * (BK))
-#define TILED_B(BM, BN, BK) ((BK) * (BN))
-#define VEC4_A(BM, BN, BK) ((BM) * (BK))
-#define VEC4_B(BM, BN, BK) ((BK) * (BN))
-#define BLOCK_PAD 4  // elements between two k, against bank conflicts; 4 keeps every vec4 on 16 bytes
-#define BLOCK_A(BM, BN, BK) ((BK) * ((BM) + BLOCK_PAD))
-#define BLOCK_B(BM, BN, BK) ((BK) * ((BN) + BLOCK_PAD))
-#define CPU_ROWS 8    // rows that cpu sums side by side
-#define SIMT_TEAM 32  // invocations that share a part of D; a subgroup on most devices, but nothing depends on that
-#define SIMT_PAD 4
-#define SIMT_A(BM, BN, BK) ((BK) * ((BM) + SIMT_PAD))
-#define SIMT_B(BM, BN, BK) ((BK) * ((BN) + SIMT_PAD))
-// gemv_mixed, in vectors of four: a row of the small operand's step, one more behind every eight for the banks.
-#define GEMV_MIXED_ROW(TEAM) ((TEAM)*9)
-#define GEMV_BLOCKS_ROW(TEAM) ((TEAM)*17)  // likewise a row of A's step in gemv_blocks, behind every sixteen
-#define GEMV_MXINT8_LANE(DEPTH) (5 * (DEPTH) | 1)  // what an invocation of gemv_mxint8 multiplies of a row of A
-// coopmat, in 16-byte chunks of PER_CHUNK elements: SLOTS slices of one operand, k-contiguous or not; later D.
-#define COOPMAT_CHUNKS(K_CONTIGUOUS, SIDE, MK, SLOTS, PER_CHUNK) \
-    ((K_CONTIGUOUS) ? ((SLOTS) * ((MK) / (PER_CHUNK)) + 1) * (SIDE) : ((SIDE) / (PER_CHUNK) + 1) * (SLOTS) * (MK))
-// coopmat with STAGES 0: two slices of a matrix for each subgroup.
-#define COOPMAT_STRAIGHT(SUBGROUPS, MM, MK, PER_CHUNK) ((SUBGROUPS) * (MM) * (2 * (MK) / (PER_CHUNK) + 1))
-// pack_fragments, in 16-byte chunks: a tile whose rows are LENGTH elements long.
-#define PACK_FRAGMENTS_CHUNKS(ROWS, LENGTH, PER_CHUNK) ((ROWS) * ((LENGTH) / (PER_CHUNK) + 1))
-// pack: one word for an element of up to 4 bytes, two for one of 8, a row of them longer than the tile's.
-#define PACK_CELLS(BM, BN, BYTES) ((BM) * ((BN) + 1) * ((BYTES) > 4 ? 2 : 1))
-#define PACKED_ROW_BLOCK 64  // rows of A, or columns of B, that pack_fragments keeps together
+// What several families count alike. PACKED_ROW_BLOCK: rows of A, or columns of B, that pack_fragments keeps together.
+// COOPMAT_D: elements of D on their way out of matrix units.
+#define PACKED_ROW_BLOCK 64
 #define COOPMAT_D(SUBGROUPS, WN, MM) ((SUBGROUPS) * (MM) * ((WN) / 4 + 1))
 // What STEP_n and FORMAT_* may hold: VKGEMM_STEP_*, VKGEMM_TYPE_*. C++ has them as enums.
 #ifndef __cplusplus

@@ -31,6 +31,7 @@
 #define UNIT_B f16
 #endif
 #include "common/gemm.glsl"
+#include "coopmat/shared_memory.h"
 #ifdef VKGEMM_MIXED
 #define PER_CHUNK(type) (16 / BYTES(type))
 #else

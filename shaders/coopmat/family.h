@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/kernels/family.h"
+#include "shaders/coopmat/shared_memory.h"
 
 namespace vkgemm::plan::family {
 

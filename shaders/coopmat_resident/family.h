@@ -5,6 +5,7 @@
 
 #include "plan/problem/epilogue.h"
 #include "shaders/coopmat/family.h"
+#include "shaders/pack_fragments/shared_memory.h"
 
 namespace vkgemm::plan::family {
 

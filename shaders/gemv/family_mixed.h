@@ -2,6 +2,7 @@
 // The family of few rows or few columns of mixed types: the rules that the shader gemv_mixed relies on.
 #pragma once
 #include "shaders/gemv/family.h"
+#include "shaders/gemv/shared_memory.h"
 
 namespace vkgemm::plan::family {
 

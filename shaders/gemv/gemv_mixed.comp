@@ -15,6 +15,7 @@
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_SELECTS
 #include "common/gemm.glsl"
+#include "gemv/shared_memory.h"
 
 const bool TALL = BM > BN;  // few columns: A is the large operand; else B is
 const uint V = TALL ? BN : BM, OUT = TALL ? BM : BN;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/kernels/family.h"
+#include "shaders/gemv_blocks/shared_memory.h"
 
 namespace vkgemm::plan::family {
 

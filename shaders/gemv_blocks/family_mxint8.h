@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // gemv_blocks in whole numbers, with A rounded to MXINT8: the rules that the shader gemv_blocks_mxint8 relies on.
 #pragma once
+#include "shaders/gemv/shared_memory.h"
 #include "shaders/gemv_blocks/family.h"
+#include "shaders/gemv_blocks/shared_memory.h"
 
 namespace vkgemm::plan::family {
 

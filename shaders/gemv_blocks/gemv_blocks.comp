@@ -17,6 +17,7 @@
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_SELECTS
 #include "common/gemm.glsl"
+#include "gemv_blocks/shared_memory.h"
 #include "gemv_blocks/gemv_chunk64.glsl"
 #include "formats/chunk64_decode4.glsl"
 #include "gemv_blocks/staged_a.glsl"

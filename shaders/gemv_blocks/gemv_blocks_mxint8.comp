@@ -16,6 +16,8 @@
 #define VKGEMM_PACKED_DOTS
 #define VKGEMM_SELECTS
 #include "common/gemm.glsl"
+#include "gemv/shared_memory.h"
+#include "gemv_blocks/shared_memory.h"
 #include "gemv_blocks/gemv_chunk64.glsl"
 #include "formats/chunk64_dot4.glsl"
 

@@ -14,6 +14,7 @@
 // too.
 #extension GL_GOOGLE_include_directive : require
 #include "common/gemm.glsl"
+#include "ladder/shared_memory.h"
 
 const uint STRIDE_A = BM + BLOCK_PAD, STRIDE_B = BN + BLOCK_PAD;
 const uint DOWN = BM / TM, ACROSS = BN / TN;  // invocations

@@ -2,6 +2,7 @@
 // The families of the ladder: the rules that the shaders naive, tiled, vec4 and block rely on.
 #pragma once
 #include "plan/kernels/family.h"
+#include "shaders/ladder/shared_memory.h"
 
 namespace vkgemm::plan::family {
 

@@ -14,6 +14,7 @@
 // With BK = BM = BN the tiles are square. With a deeper BK each invocation copies more, and there are fewer steps.
 #extension GL_GOOGLE_include_directive : require
 #include "common/gemm.glsl"
+#include "ladder/shared_memory.h"
 
 shared acc_t tile_a[TILED_A(BM, BN, BK)];  // row by row
 shared acc_t tile_b[TILED_B(BM, BN, BK)];

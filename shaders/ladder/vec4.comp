@@ -13,6 +13,7 @@
 //   B: a vector holds four neighbouring columns, one 128-bit load from memory.
 #extension GL_GOOGLE_include_directive : require
 #include "common/gemm.glsl"
+#include "ladder/shared_memory.h"
 
 const uint BS = BK;
 const uint BLOCKS_A = TM / 4, BLOCKS_B = TN / 4;

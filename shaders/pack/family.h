@@ -3,6 +3,7 @@
 // on.
 #pragma once
 #include "plan/kernels/family.h"
+#include "shaders/pack/shared_memory.h"
 
 namespace vkgemm::plan::family {
 

@@ -16,6 +16,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/gemm.glsl"
 #include "common/chunk16.glsl"
+#include "pack/shared_memory.h"
 
 #ifdef VKGEMM_ADDRESSES
 layout(buffer_reference, std430, buffer_reference_align = 16) writeonly restrict buffer packed_row { uvec4 at[]; };

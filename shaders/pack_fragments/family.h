@@ -2,6 +2,7 @@
 // What puts A and B into the order of the matrix units' registers, whole or split into parts.
 #pragma once
 #include "shaders/common/fragments.h"
+#include "shaders/pack_fragments/shared_memory.h"
 
 namespace vkgemm::plan::family {
 

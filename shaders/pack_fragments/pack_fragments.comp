@@ -40,6 +40,7 @@
 #define PARTS 1
 #endif
 #include "common/gemm.glsl"
+#include "pack_fragments/shared_memory.h"
 #ifdef VKGEMM_MIXED
 #define PER_CHUNK(type) (16 / BYTES(type))
 #else

@@ -2,6 +2,7 @@
 // The family of ordinary arithmetic: the rules that the shader simt relies on.
 #pragma once
 #include "plan/kernels/family.h"
+#include "shaders/simt/shared_memory.h"
 
 namespace vkgemm::plan::family {
 

@@ -16,6 +16,7 @@
 #extension GL_GOOGLE_include_directive : require
 #define D_STEP (PARTIAL != 0 || IN_FOURS ? 1 : BM / TM > BK ? 1 : WN / 4)  // see main
 #include "common/gemm.glsl"
+#include "simt/shared_memory.h"
 #include "simt/simt_copy.glsl"
 
 const uint DOWN = WM / TM, ACROSS = WN / TN;  // a team is DOWN x ACROSS invocations

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// Shared memory as the shader and the host count it, in vectors of four. GEMV_BLOCKS_ROW: a row of A's step, one more
+// behind every sixteen for the banks.
+#ifndef VKGEMM_GEMV_BLOCKS_SHARED_MEMORY_H
+#define VKGEMM_GEMV_BLOCKS_SHARED_MEMORY_H
+
+#define GEMV_BLOCKS_ROW(TEAM) ((TEAM)*17)
+// Words that an invocation of gemv_blocks::mxint8 multiplies of a row of A.
+#define GEMV_MXINT8_LANE(DEPTH) (5 * (DEPTH) | 1)
+
+#endif
