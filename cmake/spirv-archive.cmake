@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # An archive of SPIR-V: a folder of packed modules (src/spirv) and a manifest that states what they were made from. The
 # text of the manifest:
-#     format 3
+#     format 4
 #     shaders <hash of every row, shader source and include/vkgemm/tables.h>
 #     module <name> <hash of name.packed, or "none" if the compiler could not compile it>
 # Included, this file defines the functions. As a script it makes the archive:

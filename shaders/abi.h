@@ -43,8 +43,8 @@ struct uvec2 {
 #define SCALARS_MONITOR 8
 #define SCALARS_LARGEST 16
 
-// What several families count alike. PACKED_ROW_BLOCK: rows of A, or columns of B, that pack_fragments keeps together.
-// COOPMAT_D: elements of D on their way out of matrix units.
+// Sizes that several families use. PACKED_ROW_BLOCK: rows of A, or columns of B, that pack_fragments keeps together.
+// COOPMAT_D: vectors of 16 bytes in which D leaves the matrix units.
 #define PACKED_ROW_BLOCK 64
 #define COOPMAT_D(SUBGROUPS, WN, MM) ((SUBGROUPS) * (MM) * ((WN) / 4 + 1))
 // What STEP_n and FORMAT_* may hold: VKGEMM_STEP_*, VKGEMM_TYPE_*. C++ has them as enums.
@@ -70,8 +70,8 @@ VKGEMM_STEP_ROWS(VKGEMM_ROW)
 #define BIND_RESIDUAL 6
 #define BIND_COUNT 7
 
-// Two words of the push constants, which no device has more of: bits of the f32 bounds of VKGEMM_STEP_CLAMP where
-// SCALARS is 0, else the address of VkgemmScalars, which has those bounds.
+// Two words with two meanings, because many devices have only 128 bytes of push constants: bits of the f32 bounds of
+// VKGEMM_STEP_CLAMP where SCALARS is 0, else the address of VkgemmScalars, which has those bounds.
 #ifdef __cplusplus
 union ClampOrScalars {
     struct {

@@ -9,7 +9,8 @@
  * them only if that extension and bufferDeviceAddress are enabled, if the device loads code for sm_90a, and if
  * VkgemmContextInfo::queueFlags has VK_QUEUE_COMPUTE_BIT and not VK_QUEUE_GRAPHICS_BIT. In the environment,
  * VKGEMM_NATIVE=0 turns them off, and VKGEMM_NATIVE=any selects ANY_DRIVER unless the program sets another value than
- * 0. */
+ * 0. If the driver refuses a kernel that a plan has chosen, vkgemmCreatePlan returns VKGEMM_ERROR_VULKAN;
+ * VKGEMM_PLAN_NO_NATIVE makes the plan without native kernels. */
 typedef enum VkgemmNativeKernels {
     VKGEMM_NATIVE_VERIFIED = 0,   /* on the devices and drivers on which they were verified */
     VKGEMM_NATIVE_OFF = 1,        /* never */

@@ -19,7 +19,7 @@
 // performs loads of uniform addresses once too often.
 #extension GL_GOOGLE_include_directive : require
 #include "common/gemm.glsl"
-#include "cpu/shared_memory.h"
+#include "cpu/rows.h"
 
 const uint ABREAST = TM < CPU_ROWS ? TM : CPU_ROWS;  // rows whose chains of additions run side by side
 

@@ -2,7 +2,7 @@
 // The family for drivers that run on the CPU: the rules that the shader cpu relies on.
 #pragma once
 #include "plan/kernels/family.h"
-#include "shaders/cpu/shared_memory.h"
+#include "shaders/cpu/rows.h"
 
 namespace vkgemm::plan::family {
 

@@ -5,7 +5,7 @@
 #define VKGEMM_GEMV_BLOCKS_SHARED_MEMORY_H
 
 #define GEMV_BLOCKS_ROW(TEAM) ((TEAM)*17)
-// Words that an invocation of gemv_blocks::mxint8 multiplies of a row of A.
+// Vectors of four words of a row of A's step that one invocation of gemv_blocks::mxint8 multiplies; odd, for the banks.
 #define GEMV_MXINT8_LANE(DEPTH) (5 * (DEPTH) | 1)
 
 #endif

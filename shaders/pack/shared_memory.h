@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Shared memory in words, as the shader and the host count it: one for an element of up to 4 bytes, two for one of 8.
-// A row of them is longer than the tile's.
+// A row has one cell more than the tile's, for the banks.
 #ifndef VKGEMM_PACK_SHARED_MEMORY_H
 #define VKGEMM_PACK_SHARED_MEMORY_H
 

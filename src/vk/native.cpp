@@ -81,7 +81,10 @@ Result<VkCuFunctionNVX> NativeModules::get(const plan::Step& step) {
     info.pName = name.c_str();
     VkCuFunctionNVX out = VK_NULL_HANDLE;
     const VkResult r = device_->functions.CreateCuFunctionNVX(device_->handle, &info, device_->allocator, &out);
-    if (r != VK_SUCCESS) return refused_by_driver(r, plan::concat({"vkCreateCuFunctionNVX for ", name}));
+    if (r != VK_SUCCESS) {
+        free_unused(m);
+        return refused_by_driver(r, plan::concat({"vkCreateCuFunctionNVX for ", name}));
+    }
     set_name(*device_, VK_OBJECT_TYPE_CU_FUNCTION_NVX, out, plan::concat({"vkgemm ", name}).c_str());
     ++entry.functions;
     return out;
@@ -90,8 +93,13 @@ Result<VkCuFunctionNVX> NativeModules::get(const plan::Step& step) {
 void NativeModules::release(const plan::Module& m, VkCuFunctionNVX function) {
     const std::lock_guard lock(mutex_);
     device_->functions.DestroyCuFunctionNVX(device_->handle, function, device_->allocator);
+    --entries_.at(&m).functions;
+    free_unused(m);
+}
+
+void NativeModules::free_unused(const plan::Module& m) {
     const auto found = entries_.find(&m);
-    if (found == entries_.end() || --found->second.functions) return;
+    if (found->second.functions) return;
     device_->functions.DestroyCuModuleNVX(device_->handle, found->second.module, device_->allocator);
     entries_.erase(found);
 }

@@ -38,6 +38,7 @@ class NativeModules {
         uint32_t functions = 0;
     };
     plan::Result<VkCuModuleNVX> load(const plan::Module&);
+    void free_unused(const plan::Module&);  // a loaded module, if it has no function; the mutex is held
 
     const Device* device_ = nullptr;
     std::mutex mutex_;
@@ -46,8 +47,8 @@ class NativeModules {
 };
 
 /// The architecture whose machine code the device loads, as DeviceCaps::native_code has it: found by loading an empty
-/// kernel, which a device of another architecture refuses. A real kernel is loaded for a plan alone: on an H200 with driver
-/// 580.159.04, loading and freeing one in a second device loses the first (seen by test_api). 0 if the functions of the extension are not there.
+/// kernel, which a device of another architecture refuses. 0 if the functions of the extension are missing. All other
+/// machine code is loaded for plans only, because loading and freeing it in a second device can lose the first one.
 uint32_t native_code_of(const Device&);
 
 /// Launches one step. `args` have addresses.

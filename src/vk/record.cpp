@@ -38,6 +38,8 @@ VkDeviceSize end_of(const Work& work, const plan::Repeats& part, VkgemmSlot slot
     return reach ? std::min(all, plan::round_up(past + reach, sizeof(uint32_t))) : all;
 }
 
+abi::uvec2 two_words(uint64_t x) { return {static_cast<uint32_t>(x), static_cast<uint32_t>(x >> 32)}; }
+
 // Pushes the operands of one step, and writes into `args` where each begins.
 void bind(const VkgemmPlan_T& p, const Work& work, const plan::Recorded& recorded, VkCommandBuffer cmd,
           const ResolvedOperands& operands, abi::GemmArgs& args) {
@@ -49,9 +51,8 @@ void bind(const VkgemmPlan_T& p, const Work& work, const plan::Recorded& recorde
     if (p.plan.steps.binding == Binding::addresses) {
         for (size_t i = 0; i < BIND_COUNT; ++i) {
             const VkgemmSlot slot = bound_slot(work, step, i);
-            const VkDeviceAddress address =
-                operands[size_t(slot)].address + step.offsets[i] + recorded.part->offset(recorded.repetition, slot);
-            *where[i] = {static_cast<uint32_t>(address), static_cast<uint32_t>(address >> 32)};
+            *where[i] = two_words(operands[size_t(slot)].address + step.offsets[i] +
+                                  recorded.part->offset(recorded.repetition, slot));
         }
         return;
     }
@@ -79,8 +80,6 @@ void bind(const VkgemmPlan_T& p, const Work& work, const plan::Recorded& recorde
                                                      p.context->pipelines.layout(Binding::descriptors, m), 0,
                                                      BIND_COUNT, writes.data());
 }
-
-abi::uvec2 two_words(uint64_t x) { return {static_cast<uint32_t>(x), static_cast<uint32_t>(x >> 32)}; }
 
 // alpha and beta, or where they are.
 void set_scalars(const VkgemmPlan_T& p, const VkgemmRun& run, const plan::Repeats& part,

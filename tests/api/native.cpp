@@ -360,6 +360,9 @@ TEST_CASE("machine code that the driver refuses is an error of the plan, and non
         VkgemmPlanOptions o = options();
         o.flags = VKGEMM_PLAN_NO_NATIVE;
         n.plan(shader, big, o);
+        CHECK(!std::string(info_of(shader.handle).kernel).starts_with("wgmma_"));
+        expect(make_plan(refused, problem(big), options(), n.context.handle), VKGEMM_ERROR_VULKAN,
+               {"VKGEMM_PLAN_NO_NATIVE"});
     }
 }
 

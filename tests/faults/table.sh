@@ -51,8 +51,8 @@ fault "the barrier before a tile is overwritten is missing" shaders/ladder/tiled
     '/barrier\(\);  \/\/ every invocation has read the tiles/d' 'tiled_f32' kernels.lavapipe.tiled
 fault "wide loads do not check edges" shaders/simt/simt_copy.glsl \
     's/if \(VEC4_OF_##X && is_beyond\)/if (VEC4_OF_##X \&\& false)/' simt_f32 kernels.lavapipe.simt
-fault "B's batch stride is left out" shaders/simt/simt_copy.glsl \
-    's/starts_b\[l\] = batch \* args\.batch_b \+ col/starts_b[l] = col/' simt_f32 kernels.lavapipe.simt
+fault "the batch stride is left out" shaders/simt/simt_copy.glsl \
+    's/starts_##x\[l\] = batch \* args\.batch_##x \+ line/starts_##x[l] = line/' simt_f32 kernels.lavapipe.simt
 fault "the last row of a column-major A is read from the row before" shaders/cpu/cpu.comp \
     's/min\(i, args\.m - 1 - row0\)/min(i, max(args.m - 1 - row0, 1) - 1)/' cpu_f32 kernels.lavapipe.cpu
 fault "panels behind the last one of A are read" shaders/cpu_packed/cpu_packed.comp \
@@ -75,9 +75,9 @@ fault "B is not 0 past the end of K" shaders/coopmat_resident/coopmat_resident.c
     's/= inside\(k, col, args\.k, args\.n\) \? chunk : uvec4\(0\)/= chunk/' coopmat_resident \
     kernels.lavapipe.coopmat_resident
 fault "the last chunk has one element too many" shaders/common/chunk16.glsl \
-    's/, left \* BYTES\(TYPE_A\)\)/, (left + 1) * BYTES(TYPE_A))/' '^pack_(8|16|32)' kernels.lavapipe.pack
+    's/, left \* BYTES\(TYPE_##X\)\)/, (left + 1) * BYTES(TYPE_##X))/' '^pack_(8|16|32)' kernels.lavapipe.pack
 fault "no zeros follow the last chunk" shaders/common/chunk16.glsl \
-    's/first_bytes\((shifted\(lower, upper, begin % 16\)), left \* BYTES\(TYPE_A\)\)/\1/' '^pack_(8|16|32)' \
+    's/first_bytes\((shifted\(lower, upper, begin % 16\)), left \* BYTES\(TYPE_##X\)\)/\1/' '^pack_(8|16|32)' \
     kernels.lavapipe.pack
 fault "offsets of descriptors are left out" shaders/common/chunk16.glsl \
     's/#define BYTES_PAST_16\(name\) \(args\.name\.x \* name##_bytes\)/#define BYTES_PAST_16(name) 0/' '^pack_(16|32)' \

@@ -19,7 +19,7 @@ struct Tile {
     bool operator==(const Tile&) const = default;
 };
 
-/// A set of tile constants: the bit of its id in abi.h for each.
+/// A set of tile constants: the bit of its id in constants.h for each.
 using Constants = uint32_t;
 namespace constant {
 #define X(id, name, meaning) inline constexpr Constants name = Constants{1} << (id);

@@ -53,7 +53,7 @@ constexpr bool is_column_of(const Family& family, std::string_view column) {
     return is_called(family, column);
 }
 
-// Parameters of macros are not called as the fields are, which they would replace.
+// The parameters need other names than Module's fields, because the preprocessor would replace those too.
 #define MODULE(id, fam, its_role, type_a, type_b, type_d, sums, env, build, column) \
     static_assert(is_column_of(family::fam, #fam));                                 \
     constexpr Module id = {.name = #id,                                             \

@@ -121,8 +121,7 @@ Normalised part_of(const Normalised& whole, const std::array<Blocks, 4>& mnkb) {
     p.n = n.size;
     p.k = k.size;
     p.batch = batch.size;
-    if (k.begin + k.count * k.size < whole.problem.k)  // what follows finishes D
-    {
+    if (k.begin + k.count * k.size < whole.problem.k) {  // what follows finishes D
         p.epilogue = {};
         p.scalars &= VKGEMM_SCALARS_ALPHA | VKGEMM_SCALARS_BETA;
     }

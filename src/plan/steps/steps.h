@@ -110,7 +110,7 @@ inline constexpr uint32_t max_dispatches = 4096;
 /// `whole` seconds. Every work group computes what it does in one dispatch.
 void limit_dispatches(std::span<Step>, double whole, double limit, const DeviceCaps&);
 
-/// Specialization data: the tile's constants, then the problem's, 4 bytes each, in the order of abi.h.
+/// Specialization data: the tile's constants, then the problem's, 4 bytes each, in the order of constants.h.
 inline constexpr uint32_t constant_ids[] = {
 #define X(id, name, meaning) id,
     VKGEMM_TILE_CONSTANTS(X) VKGEMM_PROBLEM_CONSTANTS(X)
