@@ -216,6 +216,25 @@ TEST_CASE("one function multiplies every pair of e4m3 and e5m2, whose types are 
            VKGEMM_ERROR_UNSUPPORTED, {"multiplies fp8*fp8+f32->f32|f16|bf16"});
 }
 
+TEST_CASE("an empty sum is launched in the layouts that every module has") {
+    if (!can_test()) return;
+    const std::pair<const char*, const char*> rows[] = {
+        {"wgmma_bf16x3_128x128x64", "f32*f32 5x7x0 accuracy=f32_split layout=nn"},
+        {"wgmma_i8_128x256x128", "i8*i8 5x7x0 layout=tn"},
+        {"wgmma_f16_128x256x64", "f16*f16 5x7x0 layout=nn"},
+    };
+    for (const auto& [kernel, line] : rows) {
+        CAPTURE(kernel);
+        Native n;
+        expect(n.make(), VKGEMM_SUCCESS, {});
+        OwnedPlan plan;
+        n.plan(plan, line, with_workspace(by_address(kernel)));
+        expect(record(plan.handle, run_at(0x10000, 0x200000, 0x900000)), VKGEMM_SUCCESS, {});
+        REQUIRE(n.mock.launches.size() == 1);
+        CHECK(n.mock.launches[0].function == std::string(kernel) + "_nt");
+    }
+}
+
 TEST_CASE("sizes at record time make new arguments, with one function") {
     if (!can_test()) return;
     Native n;

@@ -57,9 +57,10 @@ Lines parts_of(const Lines& x, const OperandSplit& split) {
 }  // namespace
 
 std::string entry_point(const Step& s) {
-    const bool is_packer = s.kernel->module.role == Role::packer;
-    const char* const of_b = is_packer ? "" : s.constants.TRANS_B ? "t" : "n";
-    return concat({s.kernel->name, "_", (s.constants.TRANS_A ? "t" : "n"), of_b});
+    if (s.kernel->module.role == Role::packer) return concat({s.kernel->name, s.constants.TRANS_A ? "_t" : "_n"});
+    // An empty sum reads neither A nor B, and neither is packed. Every module has a function for these layouts.
+    if (s.args.k == 0) return concat({s.kernel->name, "_nt"});
+    return concat({s.kernel->name, "_", s.constants.TRANS_A ? "t" : "n", s.constants.TRANS_B ? "t" : "n"});
 }
 
 native::NativeArgs native_arguments(const Step& step, const abi::GemmArgs& args) {
