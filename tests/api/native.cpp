@@ -218,20 +218,17 @@ TEST_CASE("one function multiplies every pair of e4m3 and e5m2, whose types are 
 
 TEST_CASE("an empty sum is launched in the layouts that every module has") {
     if (!can_test()) return;
-    const std::pair<const char*, const char*> rows[] = {
-        {"wgmma_bf16x3_128x128x64", "f32*f32 5x7x0 accuracy=f32_split layout=nn"},
-        {"wgmma_i8_128x256x128", "i8*i8 5x7x0 layout=tn"},
-        {"wgmma_f16_128x256x64", "f16*f16 5x7x0 layout=nn"},
-    };
-    for (const auto& [kernel, line] : rows) {
+    for (const std::string kernel : {"wgmma_bf16x3_128x128x64", "wgmma_f16x2_128x128x64"}) {
         CAPTURE(kernel);
         Native n;
         expect(n.make(), VKGEMM_SUCCESS, {});
+        const char* const accuracy = kernel.find("bf16x3") == std::string::npos ? "f32_split_rows" : "f32_split";
+        const std::string line = std::string("f32*f32 5x7x0 layout=nn accuracy=") + accuracy;
         OwnedPlan plan;
-        n.plan(plan, line, with_workspace(by_address(kernel)));
+        n.plan(plan, line.c_str(), with_workspace(by_address(kernel.c_str())));
         expect(record(plan.handle, run_at(0x10000, 0x200000, 0x900000)), VKGEMM_SUCCESS, {});
         REQUIRE(n.mock.launches.size() == 1);
-        CHECK(n.mock.launches[0].function == std::string(kernel) + "_nt");
+        CHECK(n.mock.launches[0].function == kernel + "_nt");
     }
 }
 
