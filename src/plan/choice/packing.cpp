@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operands that are packed: which ones, by which kernel, where and how they lie in the workspace, and at what cost.
+// Operands that are packed: which ones, by which kernel, their place and layout in the workspace, and the cost.
 #include <algorithm>
 #include <tuple>
 

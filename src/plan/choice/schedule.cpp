@@ -30,7 +30,7 @@ Refusal too_short_pitch(const std::array<Operand, 4>& all, const ScheduleSearch&
                            " bytes; a workspace allows a packed copy"});
 }
 
-// Why tiles of A or B cannot be loaded as they lie.
+// Why tiles of A or B cannot be loaded in the layout that they have.
 std::optional<Refusal> wrong_layout(const std::array<Operand, 4>& all, const Tile& t, const ScheduleSearch& search) {
     for (const Operand& x : {all[0], all[1]}) {
         if (is_k_contiguous(x)) continue;

@@ -135,10 +135,10 @@ double cost_ratio(const TiledKernel& k, const Search& s) {
     return least.kernel ? std::max(1.0, own.schedule.cost / least.schedule.cost) : 1;
 }
 
-// Takes what the nearest tuned row says, where there is one, its kernel and tile can do this problem too, and what was
-// measured for the row is likely to hold here. The cost model may be wrong about a kernel, which is what rows are for,
-// but it is so by much the same for its neighbours: where it sees the kernel fall behind others that were no better for
-// the row's own problem, by a round of work groups for one, the row says nothing about this problem.
+// Takes the kernel and tile of the nearest tuned row, if they can compute this problem and the row's measurement is
+// likely to hold for it. A row corrects an error of the cost model, and this error is about the same for neighbours of
+// the row's problem. So if the model predicts that the row's kernel falls behind others here (as with one more round of
+// work groups), but not for the row's own problem, the row is not followed.
 void follow_tuned(Choice& choice, const Search& s) {
     constexpr double most_behind = 1.05;  // of the ratios of costs
     if (!s.request.kernel.empty() || !s.request.tile.empty() || !s.request.tuned) return;
@@ -162,7 +162,7 @@ void follow_tuned(Choice& choice, const Search& s) {
     choice.tuned_unfit = nullptr;
 }
 
-// Takes a native kernel in place of what a built-in row says, if it costs less.
+// Takes a native kernel in place of a built-in row's, if it costs less.
 void prefer_native(Choice& choice, const Search& s) {
     if (!VKGEMM_HAS_NATIVE || !choice.tuned || !choice.tuned->is_built_in) return;
     Choice plain;

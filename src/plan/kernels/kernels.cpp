@@ -46,7 +46,7 @@ constexpr Serves serves_of(Role role, std::string_view column) {
     return column == "groups" ? Serves::groups : column == "selection" ? Serves::selection : Serves::one;
 }
 
-// Whether a row's column says what its Family does: the build goes by the one, and the library by the other.
+// Whether a row's column names its Family: the build reads the column, and the library reads the Family.
 constexpr bool is_column_of(const Family& family, std::string_view column) {
     constexpr std::string_view plain = "::plain";
     if (column.ends_with(plain)) column.remove_suffix(plain.size());

@@ -16,7 +16,7 @@ namespace vkgemm::plan {
 /// batchStride, or an outer stride, is 0 where its level has one matrix, whose ratio then is 1.
 Result<Problem> complete(Problem p);
 
-/// A problem that complete() turns into this one: a stride that is shared says so.
+/// A problem that complete() turns into this one, in which shared strides are given as such.
 Problem restated(Problem completed);
 
 /// The same product as fewer cases. D becomes row-major: a problem with a column-major D becomes its transpose, which
@@ -79,7 +79,7 @@ Normalised with_sizes(const Normalised&, const Sizes&);
 /// A caller's problem as one run has it, with sizes and leading dimensions of its own, completed; or the rule that it
 /// breaks. Allocates nothing unless it is refused.
 Result<Problem> of_run(Problem given, const Sizes&, const VkgemmRunStrides&);
-/// Whether leading dimensions and strides of all four matrices are multiples of what wide_bytes() says.
+/// Whether leading dimensions and strides of all four matrices are multiples of wide_bytes().
 bool are_wide(const Problem& normalised);
 
 /// The four matrices with their shapes, in the order A, B, C, D.

@@ -10,7 +10,7 @@
 namespace vkgemm::plan {
 namespace {
 
-// The blocks of a format lie along k and are whole.
+// The blocks of a format extend along k and are whole.
 std::string check_blocks(const Matrix& x, std::string_view name, Layout along_k, uint64_t k, uint64_t outer_stride) {
     const TypeInfo& type = info(x.type);
     if (type.is_plain()) return "";

@@ -8,8 +8,8 @@
 namespace vkgemm::plan {
 
 /// The parts of a normalised problem, in the order in which they run; the problem itself if it need not, or cannot, be
-/// cut, which select() then refuses. Each has one size, and is repeated for all blocks of that size (Normalised::begin
-/// says where the first of them is). Parts of K add to D, so the later ones wait for the earlier ones.
+/// cut, which select() then refuses. Each has one size, and is repeated for all blocks of that size (the first
+/// is at Normalised::begin). Parts of K add to D, so the later ones wait for the earlier ones.
 std::vector<Normalised> parts_of(const Normalised&, const DeviceCaps&, Binding);
 
 }  // namespace vkgemm::plan

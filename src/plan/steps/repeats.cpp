@@ -19,7 +19,7 @@ uint64_t Repeats::offset(uint32_t number, VkgemmSlot slot) const {
 
 namespace {
 
-// Whether the descriptors of D of two repetitions may overlap: its matrices lie between each other, or one descriptor
+// Whether the descriptors of D of two repetitions may overlap: its matrices are interleaved, or one descriptor
 // begins at the device's alignment below the place where another ends. No element is written twice, but validation
 // layers compare ranges.
 bool descriptors_overlap(const Levels& repeated, const Problem& p, const DeviceCaps& dev, uint32_t operand_alignment) {
