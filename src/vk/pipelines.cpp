@@ -16,9 +16,17 @@ using plan::Refusal;
 using plan::Result;
 using plan::Step;
 
+// A constant that no shader has: the flags of a pipeline that has some. NVIDIA's driver (580.159.04, H200) identifies
+// compiled code by the shader and its constants only. A pipeline with VK_PIPELINE_CREATE_DISPATCH_BASE_BIT then gets the
+// code of one without, and each of its dispatches begins at work group 0.
+constexpr uint32_t flags_id = 100;
+static_assert(flags_id > std::ranges::max(plan::constant_ids));
+
 constexpr auto map_entries() {
-    std::array<VkSpecializationMapEntry, std::size(plan::constant_ids)> out{};
-    for (uint32_t i = 0; i < out.size(); ++i) out[i] = {plan::constant_ids[i], i * 4, 4};
+    constexpr uint32_t count = std::size(plan::constant_ids);
+    std::array<VkSpecializationMapEntry, count + 1> out{};
+    for (uint32_t i = 0; i < count; ++i) out[i] = {plan::constant_ids[i], i * 4, 4};
+    out[count] = {flags_id, count * 4, 4};
     return out;
 }
 
@@ -249,15 +257,24 @@ Result<VkPipeline> Pipelines::compile(const Step& step, const Key& key) {
     if (!made) return made.status();
     VkShaderModule module = *made;
 
+    VkPipelineCreateFlags flags = 0;
+    if (key.capture)
+        flags =
+            VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR | VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR;
+    if (key.dispatch_base) flags |= VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;
     static constexpr auto entries = map_entries();
-    const VkSpecializationInfo specialization = {.mapEntryCount = static_cast<uint32_t>(entries.size()),
+    std::array<uint32_t, entries.size()> constants;
+    *std::ranges::copy(key.constants, constants.begin()).out = flags;
+    const uint32_t count = static_cast<uint32_t>(flags ? entries.size() : key.constants.size());
+    const VkSpecializationInfo specialization = {.mapEntryCount = count,
                                                  .pMapEntries = entries.data(),
-                                                 .dataSize = key.constants.size() * 4,
-                                                 .pData = key.constants.data()};
+                                                 .dataSize = size_t{count} * 4,
+                                                 .pData = constants.data()};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup = {
         VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO, nullptr, step.tile.SG};
     VkComputePipelineCreateInfo info = {};
     info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+    info.flags = flags;
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     info.stage.module = module;
@@ -268,10 +285,6 @@ Result<VkPipeline> Pipelines::compile(const Step& step, const Key& key) {
         if (device_->features & plan::need::full_subgroups)
             info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     }
-    if (key.capture)
-        info.flags =
-            VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR | VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR;
-    if (key.dispatch_base) info.flags |= VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;
     const VkPipelineRobustnessCreateInfoEXT robustness = without_robustness();
     if (device_->features & plan::need::pipeline_robustness) info.pNext = &robustness;
     info.layout = layout(key.binding, *key.module);

@@ -101,6 +101,15 @@ VKAPI_ATTR void VKAPI_CALL describe(VkCommandBuffer, VkPipelineBindPoint, VkPipe
                                     const VkWriteDescriptorSet*) {}
 bool no_base = false;
 
+std::vector<std::string> specialized;  // the constants of each pipeline that was compiled
+VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice d, VkPipelineCache cache, uint32_t count,
+                                       const VkComputePipelineCreateInfo* infos, const VkAllocationCallbacks* a,
+                                       VkPipeline* out) {
+    const VkSpecializationInfo& constants = *infos->stage.pSpecializationInfo;
+    specialized.emplace_back(static_cast<const char*>(constants.pData), constants.dataSize);
+    return device_command<PFN_vkCreateComputePipelines>("vkCreateComputePipelines")(d, cache, count, infos, a, out);
+}
+
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL mocked_function(VkDevice d, const char* name) {
     const auto is = [&](const char* begin) { return std::strncmp(name, begin, std::strlen(begin)) == 0; };
     if (is("vkCmdDispatchBase")) return no_base ? nullptr : reinterpret_cast<PFN_vkVoidFunction>(dispatch_base);
@@ -110,6 +119,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL mocked_function(VkDevice d, const char*
     if (is("vkCmdPushConstants")) return reinterpret_cast<PFN_vkVoidFunction>(push);
     if (is("vkCmdPushDescriptorSet")) return reinterpret_cast<PFN_vkVoidFunction>(describe);
     if (is("vkCmdBeginDebugUtilsLabel") || is("vkCmdEndDebugUtilsLabel")) return nullptr;
+    if (is("vkCreateComputePipelines")) return reinterpret_cast<PFN_vkVoidFunction>(compile);
     return reinterpret_cast<PFN_vkGetDeviceProcAddr>(
         device().getInstanceProcAddr()(device().instance(), "vkGetDeviceProcAddr"))(d, name);
 }
@@ -346,6 +356,18 @@ TEST_CASE("times that make no sense, and how few dispatches are enough") {
     no_base = false;
     o.dispatchSeconds = 1;
     expect(make_plan(plan, problem("80x80x8"), o, c.handle), VKGEMM_ERROR_MISSING_FUNCTION, {"vkCmdDispatchBase"});
+}
+
+// A driver may find compiled code by the shader and the constants, and ignore the pipeline's flags.
+TEST_CASE("pipelines that differ in flags differ in constants") {
+    OwnedContext c;  // destroyed after its plans
+    make_mocked(c);
+    OwnedPlan whole, sliced;
+    specialized.clear();
+    plan_for(whole, "80x80x8", cut(0, "naive_f32_8x8"), c.handle);
+    plan_for(sliced, "80x80x8", cut(4, "naive_f32_8x8"), c.handle);
+    REQUIRE(specialized.size() == 2);
+    CHECK(specialized[0] != specialized[1]);
 }
 
 TEST_CASE("pipelines of sliced passes have keys of their own") {
