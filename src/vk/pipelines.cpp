@@ -17,8 +17,8 @@ using plan::Result;
 using plan::Step;
 
 // A constant that no shader has: the flags of a pipeline that has some. NVIDIA's driver (580.159.04, H200) identifies
-// compiled code by the shader and its constants only. A pipeline with VK_PIPELINE_CREATE_DISPATCH_BASE_BIT then gets the
-// code of one without, and each of its dispatches begins at work group 0.
+// compiled code by the shader and its constants only. A pipeline with VK_PIPELINE_CREATE_DISPATCH_BASE_BIT then gets
+// the code of one without, and each of its dispatches begins at work group 0.
 constexpr uint32_t flags_id = 100;
 static_assert(flags_id > std::ranges::max(plan::constant_ids));
 
