@@ -32,9 +32,17 @@ void note(const Level3<T>& p) {
     note_write(place_of(p.c, update ? p.n : p.m, p.n, p.ldc, sizeof(T)));
 }
 
-template <Kind kind, class Style, class T>
-struct Use {
+/// The CPU BLAS in the style of the call: for products, and for calls of the same kind.
+template <class T>
+struct Next {
     NextSymbol &gemm, &same;
+    void (*call_gemm)(NextSymbol&, const Gemm<T>&);
+    void (*call_same)(NextSymbol&, const Level3<T>&);
+};
+
+template <class T>
+struct Use {
+    const Next<T>& cpu;
     bool& on_device;
 
     bool is_worth(const Gemm<T>& g) const {
@@ -44,7 +52,7 @@ struct Use {
     void multiply(const Gemm<T>& g) const {
         const auto by_next = [&](const Gemm<T>& part) {
             const InsideNext inside;
-            Style::call(gemm, part);
+            cpu.call_gemm(cpu.gemm, part);
         };
         const Outcome outcome = blas::multiply(g, by_next);
         if (outcome == Outcome::device) on_device = true;
@@ -53,11 +61,18 @@ struct Use {
     void next(const Level3<T>& p) const {
         const InsideNext inside;
         note(p);
-        Style::template call<kind>(same, p);
+        cpu.call_same(cpu.same, p);
     }
     void diagonal(const Level3<T>& p) const {
         if (!multiply_diagonal(p, *this)) next(p);
     }
+};
+
+/// The caller's call as it came, for the CPU BLAS. It owns nothing, because xerbla may leave it by longjmp.
+struct Whole {
+    const void* call;
+    void (*invoke)(const void*);
+    void operator()() const { invoke(call); }
 };
 
 /// The largest product of the call is about half as large in each direction of A.
@@ -69,8 +84,9 @@ bool may_use_device(const Level3<T>& p) {
            may_use_device(s, routine_of<T>, half, half, other);
 }
 
-template <Kind kind, class Style, class T, class Whole>
-void run(const std::optional<Level3<T>>& p, NextSymbol& gemm, NextSymbol& same, const Whole& whole) {
+// Compiled once for each type: the kind is a value here, and the style of the call is in `cpu` and `whole`.
+template <class T>
+void run(const std::optional<Level3<T>>& p, const Next<T>& cpu, const Whole& whole) {
     if (InsideNext::active()) return whole();
     if (!p || !is_valid(*p)) {  // xerbla may leave by longjmp, so nothing is to be undone here
         ++counts().next_calls;
@@ -87,19 +103,30 @@ void run(const std::optional<Level3<T>>& p, NextSymbol& gemm, NextSymbol& same, 
     };
     if (!has_product(*p) || !may_use_device(*p)) {
         forward();
-    } else if (const Use<kind, Style, T> use{gemm, same, on_device}; true) {
+    } else {
         // The CPU BLAS computes the triangles, so they are small; the others cost the device twice their operations.
-        const int64_t block = std::min<int64_t>(is_triangular(kind) ? 256 : 1024, s.tile);
+        const int64_t block = std::min<int64_t>(is_triangular(p->kind) ? 256 : 1024, s.tile);
         const auto start = Clock::now();
-        Blocked<T, Use<kind, Style, T>>(use, block).run(*p);
+        const Use<T> use{cpu, on_device};
+        Blocked<T, Use<T>>(use, block).run(*p);
         if (!on_device && predicts(s)) estimates().saw_next(routine_of<T>, operations_of(*p), seconds_since(start));
     }
     ++(on_device ? counts().device_calls : counts().next_calls);
     if (s.log == LogLevel::calls)
         log_call(std::string(1, routine_names[static_cast<size_t>(routine_of<T>)][0]) +
-                     kind_names[static_cast<size_t>(kind)] + (p->left ? " " : " right ") +
+                     kind_names[static_cast<size_t>(p->kind)] + (p->left ? " " : " right ") +
                      (p->upper ? "upper " : "lower ") + op_letters[static_cast<size_t>(p->op)],
-                 is_update(kind) ? p->n : p->m, p->n, is_update(kind) ? p->k : p->order(), on_device);
+                 is_update(p->kind) ? p->n : p->m, p->n, is_update(p->kind) ? p->k : p->order(), on_device);
+}
+
+template <Kind kind, class Style, class T, class Call>
+void run(const std::optional<Level3<T>>& p, NextSymbol& gemm, NextSymbol& same, const Call& call) {
+    const Next<T> cpu = {
+        .gemm = gemm,
+        .same = same,
+        .call_gemm = [](NextSymbol& next, const Gemm<T>& g) { Style::call(next, g); },
+        .call_same = [](NextSymbol& next, const Level3<T>& x) { Style::template call<kind>(next, x); }};
+    run(p, cpu, {&call, [](const void* whole) { (*static_cast<const Call*>(whole))(); }});
 }
 
 /// trans of updates: real routines take all three letters, complex ones two of them.
