@@ -303,8 +303,8 @@ typedef enum VkgemmGrouping {
     /* `batch` products, each described by a VkgemmGroup. The problem has the largest sizes. Each group has its own
      * value of each size in `upTo`, and the problem's value of every other size. Batch strides are used only if the run
      * does not state the size of an operand: they then determine how far the operand reaches. Limits (UNSUPPORTED):
-     * `batch` is at most 2^20, `upTo` has neither BATCH nor STRIDES, batchInvariant is 0, and there is no packed
-     * operand, scalar in memory, outer batch or ratio. */
+     * `batch` is at most 2^20, `upTo` has neither BATCH nor STRIDES, batchInvariant is 0. Packed
+     * operands, scalars in memory, an outer batch and ratios are refused. */
     VKGEMM_GROUPING_TABLE = 1,
     /* As TABLE, with a list of indices for each group, for a mixture of experts. If x is index i of the list, row i of
      * the product is computed from row floor(x / indicesPerRow) of A, and stored in row x of D. C and the residual are
