@@ -86,10 +86,8 @@ configure() {
     else
         [[ $parts && $had == "$for" ]] || options+=(--fresh)
         case $1 in all) parts='tool blas all' ;; *) parts+=" $1" ;; esac
-        # Of the tool, files are compiled several at a time, which takes half of the processor's time. Files of the
-        # tests are compiled one by one, because some define the same names.
-        options+=(-DCMAKE_BUILD_TYPE=Release "-DCMAKE_UNITY_BUILD=$(has_word "$1" 'tool blas')"
-            "-DVKGEMM_BLAS=$(has_word blas "$parts")")
+        # Files are compiled several at a time, which takes half of the processor's time.
+        options+=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON "-DVKGEMM_BLAS=$(has_word blas "$parts")")
         for option in COVER GGML EXAMPLES TESTS; do
             options+=("-DVKGEMM_$option=$(has_word all "$parts")")
         done
