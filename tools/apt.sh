@@ -68,10 +68,10 @@ old_headers() {
 private_apt() {
     local mirror key lists
     aptdir=$1; shift
-    # shellcheck disable=SC2016  # the dollars are apt's
-    read -r mirror suite < <(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 2>/dev/null |
-        awk -v own="$VERSION_CODENAME" '$3 == "main" && ($2 == own || $2 ~ /^(old)*stable$|^testing$/) {
-            print $1, $2; exit}') ||
+    # Asked this way, apt answers also where it has no package lists, as in a container, and where others fetch them.
+    read -r mirror suite < <(apt-get update --print-uris 2>/dev/null |
+        sed -nE "s#^'(.*/)dists/([^/]*)/main/binary-amd64/.*#\1 \2#p" |
+        awk -v own="$VERSION_CODENAME" '$2 == own || $2 ~ /^(old)*stable$|^testing$/ {print; exit}') ||
         die "apt on this system names no mirror for Debian $VERSION_CODENAME main; add one, or set VULKAN_SDK"
     for key in /usr/share/keyrings/debian-archive-keyring.{pgp,gpg}; do [[ -e $key ]] && break; done
     [[ -e $key ]] || die "no $key to verify Debian's archives with; install debian-archive-keyring"
