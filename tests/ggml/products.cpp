@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 
@@ -136,6 +137,7 @@ bool is_allowed(Reason reason, const MulMat& x) {
 }
 
 void multiply_any(uint64_t cases, bool blocks) {
+    if (std::getenv("VKGEMM_TESTS_QUICK")) cases /= 4;  // as test_kernels does
     std::map<Reason, uint64_t> seen;
     uint64_t with_added = 0;
     for (uint64_t seed = 1; seed <= cases; ++seed) {

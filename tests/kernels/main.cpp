@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_kernels [--one="case"] [--family=NAME] [--eight] [--every=N] [--all] [--seed=N] [--no-validation] [doctest's]
 // --eight: only the kernels that need subgroups of eight, or matrix units.
-// VKGEMM_TESTS_QUICK in the environment: far fewer cases, as tools/test --quick asks for.
+// VKGEMM_TESTS_QUICK in the environment: a quarter of the cases; tools/test sets it but for --full.
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
