@@ -397,8 +397,7 @@ TEST_CASE("threads that want one pipeline get one") {
     o.tile = "BK=24";  // nobody else's
     const VkgemmProblem p = problem("77x66x55 bias=col");
     const VkgemmContext c = context();  // opened before, because it is opened when it is first asked for
-    for (OwnedPlan& plan : plans)
-        threads.emplace_back([&] { vkgemmCreatePlan(c, &p, &o, &plan.handle, nullptr); });
+    for (OwnedPlan& plan : plans) threads.emplace_back([&] { vkgemmCreatePlan(c, &p, &o, &plan.handle, nullptr); });
     for (std::thread& t : threads) t.join();
     VkPipeline first = VK_NULL_HANDLE;
     for (OwnedPlan& plan : plans) {
