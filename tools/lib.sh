@@ -51,8 +51,9 @@ keep_inside() {
     export __GL_SHADER_DISK_CACHE_PATH=$root/build/cache CCACHE_DIR=$root/build/cache/ccache
 }
 
-# build PART [TARGET...]: builds the targets (all by default). PART is what they belong to: `tool`, `blas`, or `all`, which
-# has the adapter for ggml, the examples and the tests too.
+# build PART [TARGET...]: builds the targets (all by default). PART is what they belong to: `tool`, `cpu_tool`, which has
+# the kernels that a CPU driver's defaults are, `blas`, or `all`, which has the adapter for ggml, the examples and the
+# tests too.
 build() {
     local begun logged ninja_log=$root/build/.ninja_log
     configure "$1"
@@ -75,6 +76,7 @@ shares() {
 # configure PART: configures build/ if it is new, was for another SDK, or was without that part. A build folder that
 # someone configured by hand keeps its options. build/configured-for has one line for the SDK and one for the parts.
 configure() {
+    local families='naive;tiled;vec4;block;simt;cpu;cpu_packed;gemv;gemv_blocks'
     local sdk=${VULKAN_SDK:-$root/.sdk} for had='' parts='' options=() option begun=$SECONDS
     for="$sdk $(cat "$sdk/stamp" 2>/dev/null || true)"
     { IFS= read -r had && IFS= read -r parts; } 2>/dev/null <"$root/build/configured-for" || true
@@ -82,12 +84,19 @@ configure() {
     need_disk "$root" 1000 "building"
     step "configuring build/ (Release)"
     if [[ -e $root/build/build.ninja && ! -e $root/build/configured-for ]]; then
-        parts='tool blas all'
+        parts='tool cpu_tool blas all'
     else
         [[ $parts && $had == "$for" ]] || options+=(--fresh)
-        case $1 in all) parts='tool blas all' ;; *) parts+=" $1" ;; esac
+        case $1 in
+        all) parts='tool cpu_tool blas all' ;;
+        tool) parts+=' tool cpu_tool' ;;
+        *) [[ " $parts " == *" $1 "* ]] || parts+=" $1" ;;
+        esac
         # Files are compiled several at a time, which takes half of the processor's time.
         options+=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON "-DVKGEMM_BLAS=$(has_word blas "$parts")")
+        # A tool for CPU drivers alone goes without the kernels for matrix units, which are half of the shaders' time.
+        [[ $parts == ' cpu_tool' ]] || families=
+        options+=("-DVKGEMM_FAMILIES=$families")
         for option in COVER GGML EXAMPLES TESTS; do
             options+=("-DVKGEMM_$option=$(has_word all "$parts")")
         done

@@ -78,6 +78,14 @@ if(CMAKE_HOST_SYSTEM_NAME STREQUAL Linux)  # tools/bench is a shell script
   add_test(NAME tool.typos COMMAND ${scripts}/typos.sh ${CMAKE_CURRENT_BINARY_DIR}/typos)
 endif()
 
+# tools/bench itself, into a pipe, where build/ is the folder that it builds in.
+if(TARGET vkgemm_tool AND CMAKE_HOST_SYSTEM_NAME STREQUAL Linux AND PROJECT_BINARY_DIR STREQUAL "${PROJECT_SOURCE_DIR}/build"
+    AND EXISTS ${PROJECT_SOURCE_DIR}/.sdk/drivers/lavapipe.json)
+  add_test(NAME tool.bench COMMAND ${PROJECT_SOURCE_DIR}/tools/bench --device lavapipe "f32*f32 64x64x64" --min-time 0.001)
+  set_tests_properties(tool.bench PROPERTIES RESOURCE_LOCK builds FAIL_REGULAR_EXPRESSION "configuring build"
+    PASS_REGULAR_EXPRESSION "benchmark on lavapipe.*cpu_f32_[^\n]* (TFLOP|GFLOP)?.*first checked row")
+endif()
+
 # Packages: the files agree with one another, and the workflows are well-formed (with whatever linter is there).
 add_check(packaging COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
   -DNODE_MODULES=${PROJECT_BINARY_DIR}/lint/node_modules -P ${scripts}/packaging.cmake)
