@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "api/api.h"
+#include "plan/problem/epilogue.h"
 
 using namespace vkgemm::test;
 
@@ -68,7 +69,7 @@ TEST_CASE("problems that are refused") {
              p.epilogue[0].kind = static_cast<VkgemmStepKind>(99);
          },
          VKGEMM_ERROR_INVALID_ARGUMENT,
-         {"epilogue[0].kind is 99", "1 to 14"}},
+         {"epilogue[0].kind is 99", "1 to " + std::to_string(std::size(vkgemm::plan::step_info))}},
         {"a bias's type",
          [](VkgemmProblem& p) { p.biasType = static_cast<VkgemmType>(99); },
          VKGEMM_ERROR_INVALID_ARGUMENT,

@@ -10,6 +10,7 @@
 using namespace vkgemm::plan;
 
 TEST_CASE("complete() names the rule that a problem breaks") {
+    const size_t steps = std::size(step_info);
     struct Row {
         std::string what;
         std::function<void(Problem&)> change;
@@ -246,12 +247,12 @@ TEST_CASE("complete() names the rule that a problem breaks") {
              p.epilogue = {{VKGEMM_STEP_NONE}, {VKGEMM_STEP_RELU}};
          },
          VKGEMM_ERROR_INVALID_PROBLEM,
-         {"kind 0", "1 to 14"}},
+         {"kind 0", "1 to " + std::to_string(steps)}},
         {"five steps", [](Problem& p) { p.epilogue.count = 5; }, VKGEMM_ERROR_INVALID_PROBLEM, {"5", "limit is 4"}},
         {"an unknown step",
-         [](Problem& p) { p.epilogue = {{static_cast<VkgemmStepKind>(15)}}; },
+         [](Problem& p) { p.epilogue = {{static_cast<VkgemmStepKind>(std::size(step_info) + 1)}}; },
          VKGEMM_ERROR_INVALID_PROBLEM,
-         {"15"}},
+         {std::to_string(steps + 1)}},
         {"an unknown step beyond every table",
          [](Problem& p) { p.epilogue = {{static_cast<VkgemmStepKind>(255)}}; },
          VKGEMM_ERROR_INVALID_PROBLEM,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The devices and drivers on which native kernels ran and no result was wrong. docs/native.md states what was compared
-// on which of them, and which tests a time limit cut short. The extension that launches these kernels is undocumented,
-// so another device or driver may do anything: others of the same family (GH200, H100 PCIe, H100 NVL, MIG slices) were
-// not tried.
+// The devices and drivers on which native kernels ran and no result was wrong. notes/native.md states what was
+// compared on which of them, and which tests a time limit cut short. The extension that launches these kernels is
+// undocumented, so another device or driver may do anything: others of the same family (GH200, H100 PCIe, H100 NVL, MIG
+// slices) were not tried.
 #pragma once
 #include "plan/device/device_caps.h"
 
