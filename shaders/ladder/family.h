@@ -92,7 +92,7 @@ inline constexpr Family vec4 = {
             r.check(t.TM * t.TN <= 256, "accumulators must fit the registers", "TM*TN", t.TM * t.TN, "limit", 256);
         },
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
-        return uint64_t{e.accumulator} * (VEC4_A(t.BM, t.BN, t.BK) + VEC4_B(t.BM, t.BN, t.BK));
+        return uint64_t{e.accumulator} * (TILED_A(t.BM, t.BN, t.BK) + TILED_B(t.BM, t.BN, t.BK));
     },
     .refuses = refuses_nothing,
     .gpu_cost = {.mac = 0.0123,

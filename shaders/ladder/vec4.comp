@@ -18,8 +18,8 @@
 const uint BS = BK;
 const uint BLOCKS_A = TM / 4, BLOCKS_B = TN / 4;
 
-shared acc4_t tile_a[VEC4_A(BM, BN, BK) / 4];  // [block][k][row of the block]
-shared acc4_t tile_b[VEC4_B(BM, BN, BK) / 4];  // [block][k][vector of columns]
+shared acc4_t tile_a[TILED_A(BM, BN, BK) / 4];  // [block][k][row of the block]
+shared acc4_t tile_b[TILED_B(BM, BN, BK) / 4];  // [block][k][vector of columns]
 
 acc4_t four_rows(uint row, uint k) {
     return acc4_t(load_a(row, k), load_a(row + BS, k), load_a(row + 2 * BS, k), load_a(row + 3 * BS, k));
