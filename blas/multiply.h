@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "blas/tiles.h"
+#include "vkgemm/rounding.hpp"
 
 namespace vkgemm::blas {
 
@@ -26,7 +27,7 @@ size_t devices_for(const Gemm<T>& g, TileSize size, size_t devices, bool residen
         devices = devices_worth(measured.rates, cost_of(g, size.side, resident), rows * depth * sizeof(T), devices);
     }
     const int64_t rows = std::max<int64_t>(1, size.side / real_rows<T>);
-    const int64_t tiles = ((g.m + rows - 1) / rows) * ((g.n + size.side - 1) / size.side);
+    const int64_t tiles = divUp(g.m, rows) * divUp(g.n, size.side);
     return std::min(devices, static_cast<size_t>(tiles));
 }
 

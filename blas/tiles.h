@@ -8,6 +8,7 @@
 #include "blas/order.h"
 #include "blas/packing.h"
 #include "blas/tile_size.h"
+#include "vkgemm/rounding.hpp"
 
 namespace vkgemm::blas {
 
@@ -21,11 +22,11 @@ class Tiles {
           columns_(size.side),
           rows_(std::max<int64_t>(1, size.side / real_rows<T>)),
           depth_(std::max<int64_t>(1, size.depth / real_rows<T>)),
-          down_((g.m + rows_ - 1) / rows_),
-          done_(static_cast<size_t>(down_ * ((g.n + columns_ - 1) / columns_))),
+          down_(divUp(g.m, rows_)),
+          done_(static_cast<size_t>(down_ * divUp(g.n, columns_))),
           resident_tiles_(resident ? done_.size() : 0),
           lost_(devices),
-          shares_(down_, (g.n + columns_ - 1) / columns_, devices, resident, room(devices, memory)) {}
+          shares_(down_, divUp(g.n, columns_), devices, resident, room(devices, memory)) {}
 
     /// Computes tiles on this device until none is left. What failed has left its tiles of C unchanged, and they are
     /// not done. Several devices may do this at once, each on a thread of its own, with numbers of 0 and up.
@@ -200,7 +201,7 @@ class Tiles {
         const double side = static_cast<double>(columns_), m = std::min(side, static_cast<double>(real_rows<T> * g_.m));
         const double n = std::min(side, static_cast<double>(g_.n)), each = sizeof(Real<T>);
         const double k = static_cast<double>(real_rows<T> * std::min(depth_, g_.k));
-        const int64_t depth = (g_.k + depth_ - 1) / depth_;
+        const int64_t depth = divUp(g_.k, depth_);
         const double tiles = static_cast<double>(done_.size()) / static_cast<double>(devices);
         const double held =
             resident_tiles_.empty() ? std::min(tiles, std::clamp(64.0 / static_cast<double>(depth), 2.0, 8.0)) : tiles;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Rounding up to multiples. Header only, without Vulkan; a later version may change it.
+// Rounding up. Header only, without Vulkan; a later version may change it.
 #ifndef VKGEMM_ROUNDING_HPP
 #define VKGEMM_ROUNDING_HPP
 
@@ -8,10 +8,16 @@
 
 namespace vkgemm {
 
+/// How many `unit` hold `x`. Neither is negative, and `unit` is not 0.
+template <class T>
+constexpr T divUp(T x, std::type_identity_t<T> unit) {
+    return (x + unit - 1) / unit;
+}
+
 /// The next multiple of `unit`, or `x` itself if it is one. Neither is negative, and `unit` is not 0.
 template <class T>
 constexpr T roundUp(T x, std::type_identity_t<T> unit) {
-    return (x + unit - 1) / unit * unit;
+    return divUp(x, unit) * unit;
 }
 
 }  // namespace vkgemm

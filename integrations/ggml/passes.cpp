@@ -2,6 +2,7 @@
 #include "vkgemm_ggml/passes.h"
 
 #include <algorithm>
+#include <vkgemm/rounding.hpp>
 
 namespace vkgemm::ggml {
 namespace {
@@ -125,7 +126,7 @@ void Experts::record(VkCommandBuffer commands, const Arguments& arguments) const
 }
 
 void Rounding::record(VkCommandBuffer commands, const Arguments& arguments, uint32_t rows) const {
-    Pass::record(commands, &arguments, sizeof arguments, (arguments.fours + invocations() - 1) / invocations(), rows);
+    Pass::record(commands, &arguments, sizeof arguments, divUp(arguments.fours, invocations()), rows);
 }
 
 }  // namespace vkgemm::ggml

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "vkgemm/rounding.hpp"
 #include "vkgemm/vkgemm.h"
 
 namespace vkgemm::vk {
@@ -83,9 +84,7 @@ bool in_core(const Row& r, uint32_t api_version) {
     return *r.extension == 0 || (r.core_minor && VK_API_VERSION_MINOR(api_version) >= r.core_minor);
 }
 
-size_t padded(size_t bytes) {
-    return (bytes + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
-}
+size_t padded(size_t bytes) { return roundUp(bytes, alignof(std::max_align_t)); }
 
 // The structs of their own that `features` need and `chain` has no place for.
 std::vector<Place> missing_structs(FeatureSet features, const VkBaseOutStructure* chain) {

@@ -16,6 +16,7 @@
 #include "blas/cpu_lapack.h"
 #include "blas/library.h"
 #include "support/random.h"
+#include "vkgemm/rounding.hpp"
 
 using namespace vkgemm::test;
 
@@ -109,7 +110,7 @@ struct Factored {
 };
 
 /// Panels that the CPU factors if the device does the rest, else 1.
-int64_t wanted_calls(int64_t m, int64_t n) { return m > panel && n > panel ? (std::min(m, n) + panel - 1) / panel : 1; }
+int64_t wanted_calls(int64_t m, int64_t n) { return m > panel && n > panel ? vkgemm::divUp(std::min(m, n), panel) : 1; }
 
 template <class T>
 constexpr const char* names[] = {"", "", "", ""};

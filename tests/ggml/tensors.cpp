@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "support/numbers.h"
+#include "vkgemm/rounding.hpp"
 
 namespace vkgemm::test {
 
@@ -24,7 +25,7 @@ Filled::Filled(VkgemmType type, const Sizes4& ne, const Lie& lie, VkBuffer buffe
     uint64_t next = unit, end = lie.offset + unit;
     for (const size_t i : lie.order) {
         tensor.nb[i] = next + (i == lie.order[0] ? 0 : lie.gap[i] * unit);
-        const uint64_t count = i == 0 ? (ne[0] + block - 1) / block : ne[i];
+        const uint64_t count = i == 0 ? divUp(ne[0], block) : ne[i];
         next = tensor.nb[i] * count;
         end += tensor.nb[i] * (count - 1);
     }

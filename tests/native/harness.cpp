@@ -40,8 +40,8 @@ uint32_t packer_of(const Setup& s) { return s.parts() - 2; }
 void set_numbers(const Setup& s, Case& c) {
     const uint32_t BK = s.row.tile.BK;
     c.is_partial = s.slices != 0;
-    c.k_chunk = s.slices ? (s.k + s.slices * BK - 1) / (s.slices * BK) * BK : s.k;
-    c.slices = s.slices ? (s.k + c.k_chunk - 1) / c.k_chunk : 1;
+    c.k_chunk = s.slices ? divUp(s.k, s.slices * BK) * BK : s.k;
+    c.slices = s.slices ? divUp(s.k, c.k_chunk) : 1;
     c.error = s.error;
     c.alpha = s.alpha;
     c.beta = s.beta;

@@ -2,6 +2,7 @@
 // The search for a schedule: it gives up early, and finds what judging every schedule finds.
 #include <doctest/doctest.h>
 
+#include "plan/base/rounding.h"
 #include "plan/choice/select.h"
 #include "plan/problem/problem_text.h"
 #include "support/files.h"
@@ -86,7 +87,7 @@ TEST_CASE("no schedule costs less than the search finds: K in slices of one step
             CAPTURE(x.kernel->name);
             Request one_step = request;
             one_step.kernel = x.kernel->name;
-            one_step.tile = "PACK=1,SPLIT=" + std::to_string((p.k + x.kernel->tile.BK - 1) / x.kernel->tile.BK);
+            one_step.tile = "PACK=1,SPLIT=" + std::to_string(div_up(p.k, x.kernel->tile.BK));
             const Result<Choice> demanded = select(kernels, p, one_step);
             if (!demanded) continue;
             CHECK(x.schedule.cost <= demanded->schedule.cost * 1.000001);

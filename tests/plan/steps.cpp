@@ -6,6 +6,7 @@
 
 #include <bit>
 
+#include "plan/base/rounding.h"
 #include "plan/problem/problem_text.h"
 #include "plan/steps/grouped.h"
 #include "plan/steps/parts.h"
@@ -139,8 +140,7 @@ TEST_CASE("the grid covers every tile once and stays within the device's limits"
             REQUIRE(x.steps.steps.size() == 1);
             const Step& step = x.steps.steps[0];
             const Problem& p = x.n.problem;
-            const uint64_t tiles =
-                ((p.m + step.tile.BM - 1) / step.tile.BM) * ((p.n + step.tile.BN - 1) / step.tile.BN) * p.batch;
+            const uint64_t tiles = div_up(p.m, step.tile.BM) * div_up(p.n, step.tile.BN) * p.batch;
             const uint64_t groups = uint64_t{step.groups_x} * step.groups_y;
             INFO(size, ", at most ", limit_x, " groups in x");
             CHECK(step.groups_x <= limit_x);
@@ -176,7 +176,7 @@ TEST_CASE("a sliced grid covers every tile once, in no more dispatches than the 
             CHECK(of_one <= step.groups_per_dispatch);
             CHECK(of_one * step.dispatch_count() >= groups);
             CHECK(of_one * (step.dispatch_count() - 1) < groups);
-            CHECK((of_one <= (tiles + parts - 1) / parts || parts > max_dispatches));
+            CHECK((of_one <= div_up(tiles, parts) || parts > max_dispatches));
         }
 }
 

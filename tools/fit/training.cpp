@@ -7,6 +7,8 @@
 #include <random>
 #include <thread>
 
+#include "vkgemm/rounding.hpp"
+
 namespace vkgemm::fit {
 namespace {
 
@@ -89,7 +91,7 @@ Network train(const Timings& all, std::vector<size_t> problems, const Times& tim
               bool rounded) {
     Network network(all.tiles, seed);
     std::mt19937 random(seed + 1);
-    const size_t steps_of_epoch = (problems.size() + batch - 1) / batch, steps = epochs * steps_of_epoch;
+    const size_t steps_of_epoch = divUp(problems.size(), batch), steps = epochs * steps_of_epoch;
     std::vector<float> gradient;
     for (size_t step = 0; step < steps;) {
         std::ranges::shuffle(problems, random);

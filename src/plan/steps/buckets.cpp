@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/base/concat.h"
+#include "plan/base/rounding.h"
 #include "plan/choice/reach.h"
 
 namespace vkgemm::plan {
@@ -85,7 +86,7 @@ std::optional<SizeRange> multiples_of(SizeRange range, uint32_t multiples, uint6
         uint64_t& most = range.most.*d.size;
         most = most / quantum * quantum;
         if (most < range.least.*d.size) return std::nullopt;
-        range.least.*d.size = (range.least.*d.size + quantum - 1) / quantum * quantum;
+        range.least.*d.size = round_up(range.least.*d.size, quantum);
     }
     return range;
 }

@@ -6,6 +6,7 @@
 #include "measure/kernel_lookup.h"
 #include "measure/rejected_kernel.h"
 #include "report/explanation.h"
+#include "vkgemm/rounding.hpp"
 
 namespace vkgemm::tool::explain_command {
 namespace {
@@ -33,7 +34,7 @@ struct Explained {
 std::string cover_text(const Case& c, const Tile& t, uint32_t slices) {
     uint64_t m = c.problem.m, n = c.problem.n;
     if (c.problem.d.layout == columnMajor) std::swap(m, n);  // computed as its transpose
-    const uint64_t down = (m + t.BM - 1) / t.BM, across = (n + t.BN - 1) / t.BN;
+    const uint64_t down = divUp(m, t.BM), across = divUp(n, t.BN);
     const double part = static_cast<double>(m) * static_cast<double>(n) /
                         (static_cast<double>(down * t.BM) * static_cast<double>(across * t.BN));
     std::string text = "D is " + std::to_string(down) + " x " + std::to_string(across) + " such blocks";

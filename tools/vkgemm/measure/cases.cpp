@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/text.h"
 #include "measure/numbers.h"
+#include "vkgemm/rounding.hpp"
 #include "vkgemm/text.hpp"
 
 namespace vkgemm::tool {
@@ -229,7 +230,7 @@ Resolved resolve(const Problem& given) {
     r.d = matrix(p.d, p.m, p.n, {p.batch, outer, p.outerStrideD});
     if (p.grouping == VKGEMM_GROUPING_INDEXED) {
         r.indices_per_row = p.indicesPerRow;
-        r.a = for_all_groups(p.a, (p.m + p.indicesPerRow - 1) / p.indicesPerRow, p.k);
+        r.a = for_all_groups(p.a, divUp(p.m, p.indicesPerRow), p.k);
         r.d = for_all_groups(p.d, p.m, p.n);
         Random random{9};
         for (uint64_t row = 0; row < p.m; ++row)

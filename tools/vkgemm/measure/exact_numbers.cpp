@@ -5,6 +5,7 @@
 #include <array>
 
 #include "measure/numbers.h"
+#include "vkgemm/rounding.hpp"
 
 namespace vkgemm::tool {
 namespace {
@@ -39,7 +40,7 @@ uint64_t without_seven(uint64_t period) { return period % 7 ? period : period + 
 
 uint64_t parts_of(uint64_t whole, int64_t most) {
     const auto part = static_cast<uint64_t>(std::max<int64_t>(1, most));
-    return std::max<uint64_t>(1, (whole + part - 1) / part);
+    return std::max<uint64_t>(1, divUp(whole, part));
 }
 
 /// Which k of a row count, and how: k and last - k are a pair, and one pair of `alone` does not come to 0.

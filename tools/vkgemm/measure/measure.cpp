@@ -28,7 +28,7 @@ CaseRunner::CaseRunner(const host::Device& device, const Case& c, const MeasureO
         if (const MatrixInfo* m = matrix(slot)) set_bytes_ += roundUp(m->span_bytes() + 2 * guard, guard);
     const bool fits = set_bytes_ + rotated_bytes < device.info().memoryBytes / 2;
     cold_ = options.cold || (!options.hot && !is_cpu_ && fits);
-    if (cold_ && set_bytes_) sets_ = static_cast<size_t>((rotated_bytes + set_bytes_ - 1) / set_bytes_);
+    if (cold_ && set_bytes_) sets_ = static_cast<size_t>(divUp(rotated_bytes, set_bytes_));
 }
 
 const ExactCase& CaseRunner::exact() {

@@ -70,7 +70,7 @@ Result<PooledOperands> OperandPool::operands(const Case& c, bool cold, uint64_t 
     VkDeviceSize together = 0;
     for (PooledOperands::Slot* slot : {&out.a, &out.b, &out.d})
         together += slot->stride = roundUp(slot->bytes, pool_unit);
-    if (cold) out.sets = static_cast<size_t>((pool_rotation + together - 1) / together);
+    if (cold) out.sets = static_cast<size_t>(divUp(pool_rotation, together));
     const bool shared = resolved.a.type == resolved.b.type;
     out.b.begin = shared ? out.sets * out.a.stride : 0;
     auto a = random(resolved.a.type, out.sets * out.a.stride + (shared ? out.sets * out.b.stride : 0));

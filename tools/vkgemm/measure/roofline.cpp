@@ -6,6 +6,7 @@
 
 #include "measure/shaders/peak.h"
 #include "measure/stats.h"
+#include "vkgemm/rounding.hpp"
 
 namespace vkgemm::tool {
 namespace {
@@ -128,7 +129,7 @@ Result<double> Roofline::measure_copies() const {
     const uint32_t group_size = std::min(group, caps_->limits.maxInvocations);
     const PeakArgs args{.trips = static_cast<uint32_t>(chunks), .factor = 0, .term = 0};
     const uint64_t of_group = uint64_t{PEAK_CHUNKS} * group_size;
-    const auto groups = static_cast<uint32_t>((chunks + of_group - 1) / of_group);
+    const auto groups = static_cast<uint32_t>(divUp(chunks, of_group));
     const auto pipeline = pipeline_of({.code = copy->code, .constants = {{PEAK_WG, group_size}}}, *from, *to);
     if (!pipeline) return pipeline.status();
     const auto run = [&](uint32_t runs) {

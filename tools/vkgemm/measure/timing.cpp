@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/terminal.h"
+#include "vkgemm/rounding.hpp"
 
 namespace vkgemm::tool {
 
@@ -25,7 +26,7 @@ Status Timing::part() {
     if (wanted_ == 0)
         if (Status s = warm_up(); !s) return s;
     std::vector<double>& samples = result_.samples;
-    const size_t until = std::min(wanted_, samples.size() + (wanted_ + parts - 1) / parts);
+    const size_t until = std::min(wanted_, samples.size() + divUp(wanted_, parts));
     while (samples.size() < until && !interrupted()) {
         const auto times = run_(std::min(together_, until - samples.size()));
         if (!times) return times.status();
