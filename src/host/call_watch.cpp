@@ -10,6 +10,7 @@
 #include <random>
 
 #include "host/state.h"
+#include "vkgemm/operands.hpp"
 #include "vkgemm/text.hpp"
 
 namespace vkgemm::host::detail {
@@ -18,27 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 thread_local CallWatch* watching = nullptr;
-
-const VkgemmOperand& operand_of(const VkgemmRun& run, VkgemmSlot slot) {
-    switch (slot) {
-        case VKGEMM_SLOT_A:
-            return run.a;
-        case VKGEMM_SLOT_B:
-            return run.b;
-        case VKGEMM_SLOT_C:
-            return run.c;
-        case VKGEMM_SLOT_BIAS:
-            return run.bias;
-        case VKGEMM_SLOT_SCALE:
-            return run.scale;
-        case VKGEMM_SLOT_SCALARS:
-            return run.scalars;
-        case VKGEMM_SLOT_RESIDUAL:
-            return run.residual;
-        default:
-            return run.d;
-    }
-}
 
 /// A name that no other run of a program uses.
 std::string new_name(const std::string& kernel) {
@@ -92,7 +72,7 @@ void CallWatch::recorded(void* device, const char* problem, VkgemmPlan plan, con
 }
 
 Status CallWatch::read(VkgemmSlot slot, uint64_t bytes, std::vector<std::byte>& out) const {
-    const VkgemmOperand& o = operand_of(run_, slot);
+    const VkgemmOperand& o = operandOf(run_, slot);
     if (!o.buffer)
         return {VKGEMM_ERROR_OPERAND, VK_SUCCESS,
                 std::string("operand ") + slot_name(slot) + " is an address without a buffer"};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The operands of a run: where they are, and everything that can be wrong with them.
+#include "vkgemm/operands.hpp"
+
 #include <numeric>
 
 #include "plan/base/concat.h"
@@ -13,33 +15,6 @@ namespace {
 using plan::Binding;
 using plan::Refusal;
 using plan::Requirement;
-
-const VkgemmOperand& operand_of(const VkgemmRun& run, VkgemmSlot s) {
-    switch (s) {
-        case VKGEMM_SLOT_A:
-            return run.a;
-        case VKGEMM_SLOT_B:
-            return run.b;
-        case VKGEMM_SLOT_C:
-            return run.c;
-        case VKGEMM_SLOT_BIAS:
-            return run.bias;
-        case VKGEMM_SLOT_SCALE:
-            return run.scale;
-        case VKGEMM_SLOT_RESIDUAL:
-            return run.residual;
-        case VKGEMM_SLOT_WORKSPACE:
-            return run.workspace;
-        case VKGEMM_SLOT_GROUPS:
-            return run.groups;
-        case VKGEMM_SLOT_INDICES:
-            return run.indices;
-        case VKGEMM_SLOT_SCALARS:
-            return run.scalars;
-        default:
-            return run.d;
-    }
-}
 
 VKGEMM_COLD Refusal bad_operand(VkgemmSlot slot, const std::string& why) {
     return {slot == VKGEMM_SLOT_WORKSPACE ? VKGEMM_ERROR_WORKSPACE : VKGEMM_ERROR_OPERAND,
@@ -179,7 +154,7 @@ std::optional<Status> resolve(const VkgemmPlan_T& p, const VkgemmRun& run, const
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
         const Requirement& need = (*work.slots)[i];
         if (need.bytes == 0) continue;
-        auto one = resolve_one(p, operand_of(run, VkgemmSlot(i)), VkgemmSlot(i), need);
+        auto one = resolve_one(p, operandOf(run, VkgemmSlot(i)), VkgemmSlot(i), need);
         if (!one) return one.status();
         out[i] = *one;
     }
