@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/kernels/family.h"
+#include "shaders/common/short_operands.h"
 
 namespace vkgemm::plan::family {
 
@@ -40,14 +41,6 @@ constexpr void product(const Tile& t, TileRules& r, uint32_t sets = 1) {
     if (r.count) return;
     const uint64_t filled = subgroups(t, sets) * t.SG;
     r.check(filled == t.WG, "the subgroups must fill the work group exactly", "subgroups*SG", filled, "WG", t.WG);
-}
-
-inline const char* too_short(const Problem& p) {
-    for (const Operand& x : operands(p))
-        if ((x.matrix == &p.a || x.matrix == &p.b) &&
-            span_elements(*x.matrix, x.rows, x.cols, p.batch).value_or(0) * info(x.matrix->type).bytes < 16)
-            return "is not for operands shorter than 16 bytes";
-    return nullptr;
 }
 
 template <bool shares>

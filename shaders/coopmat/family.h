@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/kernels/family.h"
+#include "shaders/common/short_operands.h"
 #include "shaders/coopmat/shared_memory.h"
 
 namespace vkgemm::plan::family {
@@ -90,13 +91,7 @@ inline constexpr Family plain = {
                          shared_bytes(t, e, {true, false}), shared_bytes(t, e, {true, true})});
     },
     .shared_bytes_of_layouts = coopmat_rules::shared_bytes,
-    .refuses = [](const Problem& p) -> const char* {
-        const auto [a, b, c, d] = operands(p);
-        for (const Operand* x : {&a, &b})
-            if (span_elements(*x->matrix, x->rows, x->cols, p.batch).value_or(0) * info(x->matrix->type).bytes < 16)
-                return "is not for operands shorter than 16 bytes";
-        return nullptr;
-    },
+    .refuses = too_short,
     .sample =
         [](const Tile& t, const Problem& like) {
             Problem p = like;

@@ -15,7 +15,7 @@ inline constexpr Family coopmat_packed = {
         },
     .copy_rules = packed_rules::matrices,
     .shared_bytes = packed_rules::bytes_for_d<true>,
-    .refuses = packed_rules::too_short,
+    .refuses = too_short,
     .uses_matrix_units = true,
     .packs_fragments = true,
     .registers = [](const Tile& t, const ElementBytes& e) -> double {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "plan/problem/epilogue.h"
-#include "shaders/coopmat/family.h"
-#include "shaders/pack_fragments/shared_memory.h"
+#include "shaders/common/shared_memory.h"
+#include "shaders/common/short_operands.h"
 
 namespace vkgemm::plan::family {
 
@@ -13,7 +13,7 @@ namespace coopmat_resident_rules {
 
 constexpr uint64_t shared_bytes(const Tile& t, const ElementBytes& e, KContiguous k_contiguous) {
     const uint64_t chunk = 16 / e.a, subgroups = t.WG / t.SG;
-    const auto rows = [&](uint64_t count, uint64_t length) { return PACK_FRAGMENTS_CHUNKS(count, length, chunk); };
+    const auto rows = [&](uint64_t count, uint64_t length) { return PADDED_CHUNKS(count, length, chunk); };
     const uint64_t a = k_contiguous.a ? rows(t.WM, t.BK) : rows(t.BK, t.WM);
     const uint64_t b = k_contiguous.b ? rows(t.BN, t.BK) : rows(t.BK, t.BN), part = std::max(a, rows(t.WM, t.WN));
     return 16 * (std::max(subgroups * part, b) + t.BN / 4);
@@ -71,7 +71,7 @@ inline constexpr Family coopmat_resident = {
                 return "finishes D in registers: of the steps that depend on the place, a bias of columns alone, first";
             is_first = false;
         }
-        return coopmat::plain.refuses(p);
+        return too_short(p);
     },
     .sample =
         [](const Tile& t, const Problem& like) {

@@ -18,7 +18,7 @@ constexpr Family from_split(std::string_view name, OperandSplit operand_split, V
             },
         .copy_rules = packed_rules::matrices,
         .shared_bytes = packed_rules::bytes_for_d<false>,
-        .refuses = packed_rules::too_short,
+        .refuses = too_short,
         .uses_matrix_units = true,
         .packs_fragments = true,
         .operand_split = operand_split,

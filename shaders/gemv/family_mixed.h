@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The family of few rows or few columns of mixed types: the rules that the shader gemv_mixed relies on.
 #pragma once
+#include "shaders/common/shared_memory.h"
 #include "shaders/gemv/family.h"
-#include "shaders/gemv/shared_memory.h"
 
 namespace vkgemm::plan::family {
 
@@ -26,7 +26,7 @@ inline constexpr Family mixed = {
         },
     .shared_bytes = [](const Tile& t, const ElementBytes& e) -> uint64_t {
         const auto [out, vectors] = gemv_rules::shape(t);
-        return uint64_t{e.accumulator} * vectors * (4 * GEMV_MIXED_ROW(t.TEAM) + out * t.TEAM);
+        return uint64_t{e.accumulator} * vectors * (4 * PADDED_EIGHTS(t.TEAM) + out * t.TEAM);
     },
     .refuses = [](const Problem& p) -> const char* {
         if (p.m > 16 && p.n > 16) return "is for up to 16 rows or columns";

@@ -15,12 +15,12 @@
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_SELECTS
 #include "common/gemm.glsl"
-#include "gemv/shared_memory.h"
+#include "common/shared_memory.h"
 
 const bool TALL = BM > BN;  // few columns: A is the large operand; else B is
 const uint V = TALL ? BN : BM, OUT = TALL ? BM : BN;
 const uint R = OUT / (WG / TEAM), STEP = TEAM * 32;
-const uint ROW_X = GEMV_MIXED_ROW(TEAM);
+const uint ROW_X = PADDED_EIGHTS(TEAM);
 
 shared vec4 small[V * ROW_X];
 shared float parts[WG * R * V];

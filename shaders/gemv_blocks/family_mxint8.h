@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // gemv_blocks in whole numbers, with A rounded to MXINT8: the rules that the shader gemv_blocks_mxint8 relies on.
 #pragma once
-#include "shaders/gemv/shared_memory.h"
+#include "shaders/common/shared_memory.h"
 #include "shaders/gemv_blocks/family.h"
 #include "shaders/gemv_blocks/shared_memory.h"
 
@@ -16,7 +16,7 @@ constexpr uint64_t gemv_mxint8_bytes(const Tile& t, const ElementBytes&, Type fo
     const uint64_t a = uint64_t{t.BM} * t.TEAM * GEMV_MXINT8_LANE(t.DEPTH),
                    parts = (uint64_t{t.BM} * t.BN * t.TEAM + 3) / 4;
     const bool twice = t.STAGES > 1 && t.DEPTH > 1;  // A, before it is rounded
-    const uint64_t vectors = twice ? GEMV_MIXED_ROW(uint64_t{t.BM} * t.TEAM * t.DEPTH * 2) : 1;
+    const uint64_t vectors = twice ? PADDED_EIGHTS(uint64_t{t.BM} * t.TEAM * t.DEPTH * 2) : 1;
     return 16 * (std::max(a, parts) + vectors) + staged_bytes(t, format);
 }
 

@@ -16,7 +16,7 @@
 #define VKGEMM_PACKED_DOTS
 #define VKGEMM_SELECTS
 #include "common/gemm.glsl"
-#include "gemv/shared_memory.h"
+#include "common/shared_memory.h"
 #include "gemv_blocks/shared_memory.h"
 #include "gemv_blocks/gemv_chunk64.glsl"
 #include "formats/chunk64_dot4.glsl"
@@ -35,7 +35,7 @@ uvec4 copied[PER_BLOCK * COPIES];
 // A unrounded, if it goes through shared memory twice: the vectors of a step, and an unused one behind each block.
 const uint STEP_VECTORS = STEP / 32 * PER_BLOCK, VECTORS = BM * STEP_VECTORS;
 const uint VECTOR_COPIES = (VECTORS + WG - 1) / WG;  // that an invocation copies
-shared uvec4 a_vectors[TWICE_A ? GEMV_MIXED_ROW(BM * STEP / 32) : 1];
+shared uvec4 a_vectors[TWICE_A ? PADDED_EIGHTS(BM * STEP / 32) : 1];
 
 // Where the p-th chunk of an invocation begins.
 uint place_of(uint place, uint p) { return place / DEPTH * LANE_A + p * 5; }

@@ -2,15 +2,14 @@
 // What puts A and B into the order of the matrix units' registers, whole or split into parts.
 #pragma once
 #include "shaders/common/fragments.h"
-#include "shaders/pack_fragments/shared_memory.h"
+#include "shaders/common/shared_memory.h"
 
 namespace vkgemm::plan::family {
 
 template <uint32_t count, bool scaled = false>
 constexpr uint64_t pack_fragments_bytes(const Tile& t, const ElementBytes& e) {
     const uint32_t chunk = packed_rules::per_chunk(e);
-    return 16 * count *
-               std::max<uint64_t>(PACK_FRAGMENTS_CHUNKS(t.BM, t.BN, chunk), PACK_FRAGMENTS_CHUNKS(t.BN, t.BM, chunk)) +
+    return 16 * count * std::max<uint64_t>(PADDED_CHUNKS(t.BM, t.BN, chunk), PADDED_CHUNKS(t.BN, t.BM, chunk)) +
            (scaled ? 4 * t.BM : 0);
 }
 constexpr Family packs_into(std::string_view variant, OperandSplit operand_split,

@@ -40,7 +40,7 @@
 #define PARTS 1
 #endif
 #include "common/gemm.glsl"
-#include "pack_fragments/shared_memory.h"
+#include "common/shared_memory.h"
 #ifdef VKGEMM_MIXED
 #define PER_CHUNK(type) (16 / BYTES(type))
 #else
@@ -63,7 +63,7 @@ layout(std430, set = 0, binding = BIND_D) writeonly restrict buffer packed_row_b
 const uint P = PER_CHUNK(UNIT_A);                      // elements of a part in 16 bytes
 const bool K_CONTIGUOUS = TRANS_A == 0, IS_B = TRANS_B != 0;
 const uint ROW = (K_CONTIGUOUS ? BN : BM) / P + 1;     // an odd number of chunks: see coopmat
-const uint SIZE = K_CONTIGUOUS ? PACK_FRAGMENTS_CHUNKS(BM, BN, P) : PACK_FRAGMENTS_CHUNKS(BN, BM, P);
+const uint SIZE = K_CONTIGUOUS ? PADDED_CHUNKS(BM, BN, P) : PADDED_CHUNKS(BN, BM, P);
 shared uvec4 tile[PARTS * SIZE];
 
 const uint SIDE = IS_B ? MN : MM;                      // rows of a matrix
