@@ -110,7 +110,7 @@ Status Engine::send(const Load& load, const host::Buffer& to) {
             workers_.end();
         }
         if (!sent) return sent;
-        (*piece)->copy = {(*piece)->buffer.handle(), to.handle(), offset, bytes};
+        (*piece)->copy = {.from = (*piece)->buffer.handle(), .to = to.handle(), .offset = offset, .bytes = bytes};
         held_ = *piece;
         spent_.uploaded += bytes;
     }

@@ -239,8 +239,18 @@ class Tiles {
         const int64_t a_rows = a_plain ? g.m : k, a_columns = a_plain ? k : g.m;
         const int64_t b_rows = b_plain ? k : g.n, b_columns = b_plain ? g.n : k;
         Work work{.product = product_of(g, k)};
-        work.a = {a, g.lda, a_rows, a_columns, form_of<T>(true, g.op_a), {1, 0}, extent<T>(a_rows, a_columns, g.lda)};
-        work.b = {b, g.ldb, b_rows, b_columns, form_of<T>(false, g.op_b), {1, 0}, extent<T>(b_rows, b_columns, g.ldb)};
+        work.a = {.address = a,
+                  .ld = g.lda,
+                  .rows = a_rows,
+                  .columns = a_columns,
+                  .form = form_of<T>(true, g.op_a),
+                  .bytes = extent<T>(a_rows, a_columns, g.lda)};
+        work.b = {.address = b,
+                  .ld = g.ldb,
+                  .rows = b_rows,
+                  .columns = b_columns,
+                  .form = form_of<T>(false, g.op_b),
+                  .bytes = extent<T>(b_rows, b_columns, g.ldb)};
         if constexpr (is_complex<T>) work.a.factor = {std::real(factor), std::imag(factor)};
         work.pack_a = {[g, a, a_rows, factor](std::byte* to, int64_t ld, int64_t from, int64_t until) {
                            pack_a(a + from * g.lda, g.lda, a_rows, until - from, g.op_a, factor, real_at(to), ld);

@@ -150,7 +150,7 @@ TEST_CASE("scalars in memory are touched, and what they leave out cannot be know
     const VkgemmPlanOptions o = dry();
     plan_for(plan, "20x30x8 c=separate scalars=alpha,beta,monitor", o);
     VkgemmRun run = run_in(memory, 0, 0);
-    run.scalars = {memory.handle(), 1 << 17, 0, 0};
+    run.scalars = at(memory, 1 << 17);
     const Accesses touched = accesses_of(plan, run);
     for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C}) CHECK(touched.count(slot) == 1);
     CHECK(touched.at(VKGEMM_SLOT_SCALARS).access ==
@@ -192,7 +192,7 @@ TEST_CASE("a run touches the bytes of its own sizes, and by address it has no bu
     OwnedPlan addressed;
     plan_for(addressed, "2x3x4", o);
     VkgemmRun by_address = run_in(memory);
-    by_address.a = {VK_NULL_HANDLE, 16, 0, memory.address() + 64};
+    by_address.a = {.buffer = VK_NULL_HANDLE, .offset = 16, .size = 0, .address = memory.address() + 64};
     const VkgemmRunAccess a = accesses_of(addressed, by_address).at(VKGEMM_SLOT_A);
     CHECK(a.buffer == VK_NULL_HANDLE);
     CHECK(a.offset == 0);

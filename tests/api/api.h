@@ -54,6 +54,15 @@ inline VkgemmPlanOptions options() {
     return o;
 }
 
+/// An operand in a buffer; size 0: up to the buffer's end.
+inline VkgemmOperand at(const host::Buffer& buffer, VkDeviceSize offset = 0, VkDeviceSize size = 0) {
+    return {.buffer = buffer.handle(), .offset = offset, .size = size, .address = 0};
+}
+
+inline VkgemmOperand at_address(VkDeviceAddress address, VkDeviceSize size = 0) {
+    return {.buffer = VK_NULL_HANDLE, .offset = 0, .size = size, .address = address};
+}
+
 inline VkgemmContextInfo context_info() {
     const host::Device& d = device();
     VkgemmContextInfo i{};

@@ -11,10 +11,10 @@ namespace {
 VkgemmRun run_in(const vkgemm::host::Buffer& memory) {
     VkgemmRun r{};
     r.structSize = sizeof r;
-    r.a = {memory.handle(), 0, 0, 0};
-    r.b = {memory.handle(), 1 << 16, 0, 0};
-    r.d = {memory.handle(), 1 << 17, 0, 0};
-    r.workspace = {memory.handle(), 1 << 18, 0, 0};
+    r.a = at(memory);
+    r.b = at(memory, 1 << 16);
+    r.d = at(memory, 1 << 17);
+    r.workspace = at(memory, 1 << 18);
     return r;
 }
 

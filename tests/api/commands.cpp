@@ -235,9 +235,9 @@ VkgemmRun run_of(VkBuffer buffer, size_t a, size_t b, size_t d, uint32_t flags =
     VkgemmRun r{};
     r.structSize = sizeof r;
     r.flags = flags;
-    r.a = {buffer, a * cells * 4, 0, 0};
-    r.b = {buffer, b * cells * 4, 0, 0};
-    r.d = {buffer, d * cells * 4, 0, 0};
+    r.a = {.buffer = buffer, .offset = a * cells * 4, .size = 0, .address = 0};
+    r.b = {.buffer = buffer, .offset = b * cells * 4, .size = 0, .address = 0};
+    r.d = {.buffer = buffer, .offset = d * cells * 4, .size = 0, .address = 0};
     return r;
 }
 void record(const OwnedPlan& plan, VkCommandBuffer commands, const VkgemmRun& run) {

@@ -106,9 +106,9 @@ Said multiply(VkgemmPlan plan) {
     for (int i = 0; i < 12; ++i) x[64 + i] = float(i % 5 - 2);
     VkgemmRun run{};
     run.structSize = sizeof run;
-    run.a = {memory.handle(), 0, 0, 0};
-    run.b = {memory.handle(), 256, 0, 0};
-    run.d = {memory.handle(), 512, 0, 0};
+    run.a = at(memory);
+    run.b = at(memory, 256);
+    run.d = at(memory, 512);
     const Said got = said([&](VkgemmError* e) {
         VkgemmResult code = VKGEMM_SUCCESS;
         const auto submitted = device().submit([&](VkCommandBuffer commands) -> vkgemm::Status {

@@ -9,12 +9,12 @@ namespace {
 VkgemmRun run_of(const vkgemm::host::Buffer& memory) {
     VkgemmRun r{};
     r.structSize = sizeof r;
-    r.a = {memory.handle(), 0, 0, 0};
-    r.b = {memory.handle(), 1 << 18, 0, 0};
-    r.d = {memory.handle(), 2 << 18, 0, 0};
-    r.groups = {memory.handle(), 3 << 18, 0, 0};
-    r.indices = {memory.handle(), 4 << 18, 0, 0};
-    r.workspace = {memory.handle(), 5 << 18, 0, 0};
+    r.a = at(memory);
+    r.b = at(memory, 1 << 18);
+    r.d = at(memory, 2 << 18);
+    r.groups = at(memory, 3 << 18);
+    r.indices = at(memory, 4 << 18);
+    r.workspace = at(memory, 5 << 18);
     return r;
 }
 Said check(const OwnedPlan& plan, const VkgemmRun& run) {
@@ -141,7 +141,7 @@ TEST_CASE("groups: what a run must bring") {
     o.operands = VKGEMM_OPERANDS_ADDRESSES;
     plan_for(by_address, "40x30x20 batch=7 groups=table upto=m", o);
     r = run_of(memory);
-    r.workspace = {VK_NULL_HANDLE, 0, 0, 1 << 20};
+    r.workspace = at_address(1 << 20);
     expect(check(by_address, r), VKGEMM_ERROR_WORKSPACE, {"operand workspace", "VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT"});
 }
 

@@ -162,9 +162,9 @@ TEST_CASE("a buffer without a device address is refused where the plan uses addr
     run.d.buffer = d.handle();
     const auto check = [&] { return said([&](VkgemmError* e) { return vkgemmCheckRun(plan.handle, &run, e); }); };
     expect(check(), VKGEMM_ERROR_OPERAND, {"operand a", "VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT"});
-    run.a = {VK_NULL_HANDLE, 0, 0, a.address()};
-    run.b = {VK_NULL_HANDLE, 0, 0, b.address()};
+    run.a = at_address(a.address());
+    run.b = at_address(b.address());
     expect(check(), VKGEMM_ERROR_OPERAND, {"operand d", "VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT"});
-    run.d = {VK_NULL_HANDLE, 0, 0, d.address()};
+    run.d = at_address(d.address());
     expect(check(), VKGEMM_SUCCESS, {});
 }

@@ -17,8 +17,8 @@ Said pack_of(VkgemmPlan product, VkgemmSlot slot, OwnedPlan& pack) {
 VkgemmRun run_with(const vkgemm::host::Buffer& b, const vkgemm::host::Buffer& d) {
     VkgemmRun r{};
     r.structSize = sizeof r;
-    r.b = {b.handle(), 0, 0, 0};
-    r.d = {d.handle(), 0, 0, 0};
+    r.b = at(b);
+    r.d = at(d);
     return r;
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("packing: runs with a packed operand that is short, misaligned or in t
     expect(check(pack.handle, r), VKGEMM_ERROR_OPERAND, {"overlaps D"});
     r = run_with(packed, b);
     expect(check(product.handle, r), VKGEMM_ERROR_OPERAND, {"operand a"});
-    r.a = {b.handle(), 1 << 15, 0, 0};
+    r.a = at(b, 1 << 15);
     expect(check(product.handle, r), VKGEMM_SUCCESS, {});
     r.b.offset = 4;
     expect(check(product.handle, r), VKGEMM_ERROR_OPERAND, {"operand b", "16", "packed"});

@@ -14,10 +14,6 @@ namespace {
 
 Status as_status(const Said& s) { return {s.code, VK_SUCCESS, s.text}; }
 
-VkgemmOperand at(const vkgemm::host::Buffer& buffer, VkDeviceSize offset = 0, VkDeviceSize size = 0) {
-    return {.buffer = buffer.handle(), .offset = offset, .size = size, .address = 0};
-}
-
 /// A 20x30x40 product with everything that an operand can be, in buffers of their own.
 struct Bench {
     OwnedPlan plan;
@@ -79,9 +75,7 @@ TEST_CASE("runs that are refused, and leave the command buffer as it was") {
          VKGEMM_ERROR_OPERAND,
          {"operand a", "has an address", "VKGEMM_OPERANDS_BUFFERS"}},
         {"address alone",
-         [](Bench& x) {
-             x.run.d = {VK_NULL_HANDLE, 0, 0, 4096};
-         },
+         [](Bench& x) { x.run.d = at_address(4096); },
          VKGEMM_ERROR_OPERAND,
          {"operand d", "has an address", "VKGEMM_OPERANDS_ADDRESSES"}},
         {"no A", [](Bench& x) { x.run.a = {}; }, VKGEMM_ERROR_OPERAND, {"operand a", "missing", "3200"}},
@@ -249,7 +243,7 @@ TEST_CASE("a plan for operands of 2^31-1 elements is made, and refuses the buffe
     Bench x("2x1x1 lda=2147483646", o);
     x.run.beta = 0;
     CHECK(info_of(x.plan.handle).requiredBytes[VKGEMM_SLOT_A] == 8589934588);
-    x.run.a = {VK_NULL_HANDLE, 0, 1 << 16, x.a.address()};
+    x.run.a = at_address(x.a.address(), 1 << 16);
     expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "65536", "8589934588"});
     x.run.a.size = 8589934587;
     expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "8589934587", "8589934588"});
@@ -263,11 +257,11 @@ TEST_CASE("addresses are operands too") {
     x.run.beta = 0;
     CHECK(info_of(x.plan.handle).usesAddresses == 1);
     expect(x.check(), VKGEMM_SUCCESS, {});  // buffers, whose addresses are asked for
-    x.run.a = {VK_NULL_HANDLE, 0, 0, x.a.address()};
+    x.run.a = at_address(x.a.address());
     expect(x.check(), VKGEMM_SUCCESS, {});
     x.run.a.address += 4;
     expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "address", "16"});
-    x.run.a = {VK_NULL_HANDLE, 0, 0, x.d.address() + 64};
+    x.run.a = at_address(x.d.address() + 64);
     expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "overlaps D"});
     x.run.a = {};
     expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "missing", "address"});

@@ -35,16 +35,16 @@ uint32_t dispatches(const OwnedPlan& plan, const VkgemmRun& run) {
 struct Memory {
     vkgemm::host::Buffer buffer = vkgemm::test::buffer(4 * place + workspace_bytes);
     vkgemm::Type type = vkgemm::f32;  // of all but the workspace
-    float* at(size_t slot) const { return reinterpret_cast<float*>(buffer.mapped().data() + slot * place); }
+    float* floats_of(size_t slot) const { return reinterpret_cast<float*>(buffer.mapped().data() + slot * place); }
     VkgemmRun run(double beta) const {
         VkgemmRun r{};
         r.structSize = sizeof r;
         r.flags = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
-        r.a = {buffer.handle(), 0, 0, 0};
-        r.b = {buffer.handle(), place, 0, 0};
-        r.d = {buffer.handle(), 2 * place + 1024, 0, 0};
-        r.bias = {buffer.handle(), 3 * place, 0, 0};
-        r.workspace = {buffer.handle(), 4 * place, 0, 0};
+        r.a = at(buffer);
+        r.b = at(buffer, place);
+        r.d = at(buffer, 2 * place + 1024);
+        r.bias = at(buffer, 3 * place);
+        r.workspace = at(buffer, 4 * place);
         r.alpha = 0.75;
         r.beta = beta;
         return r;
@@ -54,10 +54,10 @@ struct Memory {
         for (const size_t slot : {size_t{0}, size_t{1}, size_t{2}, size_t{3}})
             for (size_t i = 0; i < place; i += vkgemm::bytesOf(type))
                 vkgemm::encode(type, float(random.below(2000)) / 999.f - 1, buffer.mapped().data() + slot * place + i);
-        for (size_t i = 0; i < workspace_bytes / 4; ++i) at(4)[i] = std::numeric_limits<float>::quiet_NaN();
+        for (size_t i = 0; i < workspace_bytes / 4; ++i) floats_of(4)[i] = std::numeric_limits<float>::quiet_NaN();
     }
     /// Whatever D's slot holds, its guards too.
-    std::string d() const { return {reinterpret_cast<const char*>(at(2)), place}; }
+    std::string d() const { return {reinterpret_cast<const char*>(floats_of(2)), place}; }
 };
 
 void submit(const std::function<VkgemmResult(VkCommandBuffer, VkgemmError*)>& record) {
@@ -254,10 +254,10 @@ TEST_CASE("the dispatches of a pass follow one another, with barriers where pass
     VkgemmRun run{};
     run.structSize = sizeof run;
     run.flags = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
-    run.a = {memory.handle(), 0, 0, 0};
-    run.b = {memory.handle(), 1 << 19, 0, 0};
-    run.d = {memory.handle(), 1 << 20, 0, 0};
-    run.workspace = {memory.handle(), 1 << 21, 0, 0};
+    run.a = at(memory);
+    run.b = at(memory, 1 << 19);
+    run.d = at(memory, 1 << 20);
+    run.workspace = at(memory, 1 << 21);
     commands.clear();
     REQUIRE(vkgemmRecord(plan.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);
     const std::vector<std::string> all = commands;
@@ -306,9 +306,9 @@ TEST_CASE("dispatches of several rows of work groups end with the grid") {
     const auto memory = buffer(4096);                                  // nothing runs
     VkgemmRun run{};
     run.structSize = sizeof run;
-    run.a = {memory.handle(), 0, 0, 0};
-    run.b = {memory.handle(), 1 << 20, 0, 0};
-    run.d = {memory.handle(), 2 << 20, 0, 0};
+    run.a = at(memory);
+    run.b = at(memory, 1 << 20);
+    run.d = at(memory, 2 << 20);
     if (info_of(plan.handle).usesAddresses && memory.address() == 0) return;
     commands.clear();
     REQUIRE(vkgemmRecord(plan.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);

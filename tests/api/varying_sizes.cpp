@@ -80,10 +80,10 @@ VkgemmRun run_of(const vkgemm::host::Buffer& memory, uint64_t m, uint64_t n, uin
     VkgemmRun r{};
     r.structSize = sizeof r;
     r.flags = VKGEMM_RECORD_SIZES;
-    r.a = {memory.handle(), 0, 0, 0};
-    r.b = {memory.handle(), 1 << 16, 0, 0};
-    r.d = {memory.handle(), 1 << 17, 0, 0};
-    r.workspace = {memory.handle(), 1 << 18, 0, 0};
+    r.a = at(memory);
+    r.b = at(memory, 1 << 16);
+    r.d = at(memory, 1 << 17);
+    r.workspace = at(memory, 1 << 18);
     r.m = m;
     r.n = n;
     r.k = k;
@@ -184,7 +184,7 @@ TEST_CASE("a run needs operands of its sizes, and none if it is empty") {
         expect(check(plan, run), VKGEMM_ERROR_OPERAND, {std::to_string(bytes - 1), std::to_string(bytes)});
         x->size = bytes;
     }
-    run.d = {memory.handle(), 3 * 16 * 4, 0, 0};  // behind these rows of A, inside those of the largest sizes
+    run.d = at(memory, 3 * 16 * 4);  // behind these rows of A, inside those of the largest sizes
     expect(check(plan, run), VKGEMM_SUCCESS, {});
     run.m = 4;
     run.a.size = 0;
@@ -227,10 +227,10 @@ TEST_CASE("recording sizes that were never seen compiles and allocates nothing")
                 const bool is_empty = run.m == 0 || run.n == 0 || run.batch == 0;
                 if (kind == VKGEMM_OPERANDS_BUFFERS) run.workspace.offset = 1 << 21;
                 if (kind == VKGEMM_OPERANDS_ADDRESSES) {
-                    run.a = {VK_NULL_HANDLE, 0, 0, 1 << 20};
-                    run.b = {VK_NULL_HANDLE, 0, 0, 2 << 20};
-                    run.d = {VK_NULL_HANDLE, 0, 0, 3 << 20};
-                    run.workspace = {VK_NULL_HANDLE, 0, 0, 4 << 20};
+                    run.a = at_address(1 << 20);
+                    run.b = at_address(2 << 20);
+                    run.d = at_address(3 << 20);
+                    run.workspace = at_address(4 << 20);
                 }
                 VkgemmError error;
                 dispatches = 0;
@@ -277,8 +277,8 @@ TEST_CASE("what a runtime plans again and records compiles nothing, and hardly a
         CHECK(allocations - before <= row.most);
         for (uint64_t i = 1; i <= 32; ++i) {
             VkgemmRun run = run_of(memory, p.upTo ? i : 32, 24, 64, p.grouping ? 3 : 1);
-            run.groups = {memory.handle(), 3 << 18, 0, 0};
-            run.indices = {memory.handle(), 7 << 17, 0, 0};
+            run.groups = at(memory, 3 << 18);
+            run.indices = at(memory, 7 << 17);
             VkgemmError error{};
             before = allocations;
             dispatches = 0;

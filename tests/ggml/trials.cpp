@@ -138,7 +138,7 @@ TEST_CASE("trials: classes of products") {
     y.src1.nb[0] = 8;
     CHECK_FALSE(same(x, y));
     ggml::Tensor ids = x.src0;
-    ids.ne = {2, 4, 1, 1};
+    ids.ne = Sizes4{2, 4, 1, 1};
     y = x;
     y.ids = &ids;
     CHECK_FALSE(same(x, y));

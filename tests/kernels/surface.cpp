@@ -310,8 +310,10 @@ void draw_sizes(Random& random, Case& x, bool aligned) {
         return p.upTo & bit ? std::min(vkgemm::roundUp(some_size(random, std::max<uint64_t>(most, 1)), grain), most)
                             : most;
     };
-    x.sizes = {size(VKGEMM_UP_TO_M, p.m), size(VKGEMM_UP_TO_N, p.n), size(VKGEMM_UP_TO_K, p.k),
-               p.upTo & VKGEMM_UP_TO_BATCH ? random.below(p.batch + 1) : p.batch};
+    x.sizes = vkgemm::plan::Sizes{.m = size(VKGEMM_UP_TO_M, p.m),
+                                  .n = size(VKGEMM_UP_TO_N, p.n),
+                                  .k = size(VKGEMM_UP_TO_K, p.k),
+                                  .batch = p.upTo & VKGEMM_UP_TO_BATCH ? random.below(p.batch + 1) : p.batch};
 }
 
 /// Runs so many problems, of at least sixty draws or with forty to a draw.

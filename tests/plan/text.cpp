@@ -49,8 +49,10 @@ Problem random_problem(Random& random) {
         p.upTo &= ~uint32_t{VKGEMM_UP_TO_BATCH};
     }
     if (p.cSource == VKGEMM_C_SEPARATE || random.one_in(4))  // else C is described for nothing, and refused
-        p.c = {VKGEMM_TYPE_DEFAULT, static_cast<Layout>(random.below(2)), random.one_in(2) ? 130u : 0,
-               random.one_in(2) ? broadcast : 0};
+        p.c = {.type = VKGEMM_TYPE_DEFAULT,
+               .layout = static_cast<Layout>(random.below(2)),
+               .ld = random.one_in(2) ? 130u : 0,
+               .batchStride = random.one_in(2) ? broadcast : 0};
     std::vector<EpilogueStep> steps = {{VKGEMM_STEP_BIAS_ROW, 0, 0},
                                        {VKGEMM_STEP_SCALE_ALL, 0, 0},
                                        {VKGEMM_STEP_RESIDUAL, 0, 0},

@@ -217,7 +217,13 @@ class Reader {
         return is_type && std::find(lists_.begin(), lists_.end(), token.text) == lists_.end();
     }
 
-    // Type{, Type x{, Type x = {, return {, x.push_back({
+    // Whether a member is named after token i: x.y, x[0].y, f().y, x->y; not the .y of {.y = 1}.
+    bool is_member(size_t i) const {
+        const bool has_object = i > 0 && (is_word(tokens_[i - 1]) || text(i - 1) == "]" || text(i - 1) == ")");
+        return text(i) == "->" || (text(i) == "." && has_object);
+    }
+
+    // Type{, Type x{, Type x = {, x.y = {, return {, x.push_back({
     void find_fields(Braces& list) const {
         if (at_ == 0) return;
         size_t before = at_ - 1;
@@ -228,8 +234,8 @@ class Reader {
         else if (text(at_ - 1) == "(")
             list.has_fields = before > 0 && text(before - 1) == "push_back";
         else if (is_name && is_word(tokens_[before]))
-            list.has_fields =
-                (before == at_ - 1 && is_struct(tokens_[before])) || (before > 0 && is_struct(tokens_[before - 1]));
+            list.has_fields = (before == at_ - 1 && is_struct(tokens_[before])) ||
+                              (before > 0 && (is_struct(tokens_[before - 1]) || is_member(before - 1)));
     }
 
     // Whether the innermost function says that it returns a list.

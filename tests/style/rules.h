@@ -11,7 +11,7 @@ struct Finding {
     enum class Rule {
         comma_chain,        // a = 1, b = 2;
         ternary_statement,  // c ? f() : g();
-        positional_fields,  // Type{1, 2, 3, 4} and the like: more than three fields without names
+        positional_fields,  // Type{1, 2, 3, 4}, x.y = {1, 2, 3, 4} and the like: more than three fields without names
         long_function,      // more than 60 lines, classes' functions included, test cases not
         function_macro,     // more than six parameters, and a function in the body
         const_cast_used,

@@ -74,6 +74,8 @@ TEST_CASE("style: the rules find what they are for") {
         {"void f() { Type x{1, 2, {}, 4}; const Type y = {1, 2, 3, 4}; g(Type{1, 2, 3, 4}); }",
          {positional_fields, positional_fields, positional_fields}},
         {"void f() { v.push_back({1, 2, 3, 4}); }", {positional_fields}},
+        {"void f() { x.y = {1, 2, 3, 4}; x[0].y = {1, 2, 3, 4}; f().y = {1, 2, 3, 4}; x->y = {1, 2, 3, 4}; }",
+         {positional_fields, positional_fields, positional_fields, positional_fields}},
         {"void f() { return const_cast<T&>(x); }", {const_cast_used}},
         {"#define M(a, b, c, d, e, f, g) int a() { return b; }\n", {function_macro}},
         // What they let pass.
@@ -90,6 +92,8 @@ TEST_CASE("style: the rules find what they are for") {
         {"// a = 1, b = 2;\nconst char* s = \"{ a = 1, b = 2; }\", *t = R\"(a ? b : c;)\";", {}},
         {"json f() { return {{\"a\", 1}, {\"b\", 2}, {\"c\", 3}, {\"d\", 4}}; }", {}},
         {"#define ROW(name, number) name = number,\n#define TWO(x) put(x), put(x)\n#define ASK(x) x ? 1 : 2\n", {}},
+        {"void f() { x.y = {1, 2, 3}; x.y = {.a = 1, .b = 2, .c = 3, .d = 4}; x.y = Sizes{1, 2, 3, 4}; }", {}},
+        {"void f() { y = {1, 2, 3, 4}; g({.y = {1, 2, 3, 4}}); }", {}},
         {"void f() { load<x ? 1 : 2>(y); }", {}},
         {"struct S { std::array<T, size_t{N}> a; std::array<std::array<T, 4>, 1 << 2> b; };", {}},
         {"void f() { x << 1 > 2; a = 1, b = 2; }", {comma_chain}},
