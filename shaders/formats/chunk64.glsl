@@ -7,21 +7,23 @@
 #define VKGEMM_CHUNK64_GLSL
 
 #define IS(name) (FORMAT_B == VKGEMM_TYPE_##name)
+// The chunk's low halves of bytes and its high ones are halves of two different chunks of elements.
+#define HALVES_ALTERNATE IS(Q6_K)
 
 // The row CHUNK64 of a format has the elements and the bytes of a block, the words of 64 elements, how many vectors of
-// four elements share their factors, the number of factors, what is subtracted from a code, and whether blocks have an
-// offset.
-#define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset) IS(name) ? elements :
+// four elements share their factors, the number of factors, what is subtracted from a code, whether blocks have an
+// offset, and whether there are codes as signed bytes (CHUNK64_CODES4).
+#define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset, dots) IS(name) ? elements :
 const uint BLOCK =
 #include "formats/all.glsl"
     32;
 #undef CHUNK64
-#define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset) IS(name) ? bytes :
+#define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset, dots) IS(name) ? bytes :
 const uint BLOCK_BYTES =
 #include "formats/all.glsl"
     18;
 #undef CHUNK64
-#define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset) IS(name) ? words :
+#define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset, dots) IS(name) ? words :
 const uint WORDS_OF_64 =
 #include "formats/all.glsl"
     9;

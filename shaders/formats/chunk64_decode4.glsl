@@ -3,7 +3,7 @@
 #ifndef VKGEMM_CHUNK64_DECODE4_GLSL
 #define VKGEMM_CHUNK64_DECODE4_GLSL
 
-#define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset) IS(name) ? fours :
+#define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset, dots) IS(name) ? fours :
 const uint FOURS_OF_SCALE =  // at least so many fours share their factors
 #include "formats/all.glsl"
     8;
@@ -18,7 +18,7 @@ uint half_of_bytes(uint t) { return BY_HALVES ? t / 8 : t % 2; }
 uint place_of_chunk64(uint p) { return p / DEPTH * (16 * DEPTH + 1) + p % DEPTH * 16; }
 uint chunk64_place(uint p, uint t) {
     const uint j = word_of(t), h = half_of_bytes(t);
-    if (IS(Q6_K)) return place_of_chunk64((p & ~1u) + h) + 8 * (p & 1) + j;
+    if (HALVES_ALTERNATE) return place_of_chunk64((p & ~1u) + h) + 8 * (p & 1) + j;
     if (IS(Q8_0)) return place_of_chunk64(p) + t;
     if (IS_K) return place_of_chunk64(p) + 8 * h + j;
     if (IS(NVFP4)) return place_of_chunk64(p) + 4 * (j / 2) + 2 * h + j % 2;
@@ -59,7 +59,7 @@ vec4 chunk64_decode4(uint row, uint p, uint t) {
 }
 
 // Of the fours of group g: two numbers to be multiplied by, one after the other. Without TWO_FACTORS the second is 1.
-#define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset) IS(name) ? factors :
+#define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset, dots) IS(name) ? factors :
 const uint FACTORS =
 #include "formats/all.glsl"
     1;

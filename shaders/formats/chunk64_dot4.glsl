@@ -5,12 +5,12 @@
 #define VKGEMM_CHUNK64_DOT4_GLSL
 #include "formats/chunk64_decode4.glsl"
 
-#define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset) IS(name) ? bias :
+#define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset, dots) IS(name) ? bias :
 const int CODE_BIAS =
 #include "formats/all.glsl"
     0;
 #undef CHUNK64
-#define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset) IS(name) ? offset :
+#define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset, dots) IS(name) ? offset :
 const uint OFFSETS =
 #include "formats/all.glsl"
     0;

@@ -28,6 +28,9 @@ uint block_bytes(uint type) {
     return 4;
 }
 
+// Elements side by side whose codes are in the same halves of bytes; those of the other halves are as many behind them.
+#define RUN_OF(type) (type == VKGEMM_TYPE_Q6_K ? 64 : type == VKGEMM_TYPE_Q4_K || type == VKGEMM_TYPE_Q5_K ? 32 : 16)
+
 // Eight neighbours as they were loaded.
 //   code   the words with their codes or elements, beginning with the word that holds the first byte
 //   high   the words with further bits of the codes

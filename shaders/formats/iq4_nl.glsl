@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // iq4_nl: 32 elements in 18 bytes, as q4_0, with a table of sixteen values in place of code - 8.
 #if defined(CHUNK64)
-CHUNK64(IQ4_NL, 32, 18, 9, 8, 1, 0, 0)
+CHUNK64(IQ4_NL, 32, 18, 9, 8, 1, 0, 0, 0)
 #elif defined(FORMAT_LOAD8)
 case VKGEMM_TYPE_IQ4_NL:
     x.scale[0] = word(of_a, w);

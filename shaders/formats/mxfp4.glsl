@@ -2,7 +2,7 @@
 // mxfp4: 32 elements in 17 bytes: a power of two of eight bits, then codes of e2m1, the first 16 in the low halves
 // of bytes. Blocks begin between words, so the last word of 64 elements is the byte where their blocks begin.
 #if defined(CHUNK64)
-CHUNK64(MXFP4, 32, 17, 10, 8, 2, 0, 0)
+CHUNK64(MXFP4, 32, 17, 10, 8, 2, 0, 0, 0)
 #elif defined(FORMAT_LOAD8)
 case VKGEMM_TYPE_MXFP4:
     x.scale[0] = word(of_a, w);

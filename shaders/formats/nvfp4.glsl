@@ -2,7 +2,7 @@
 // nvfp4: 64 elements in 36 bytes: a scale of e4m3 for each 16, then codes of e2m1, of each 16 the first eight in the
 // low halves of bytes.
 #if defined(CHUNK64)
-CHUNK64(NVFP4, 64, 36, 9, 4, 2, 0, 0)
+CHUNK64(NVFP4, 64, 36, 9, 4, 2, 0, 0, 0)
 #elif defined(FORMAT_LOAD8)
 case VKGEMM_TYPE_NVFP4:
     x.scale[0] = word(of_a, w);

@@ -2,7 +2,7 @@
 // q4_0: 32 elements in 18 bytes: a scale of f16, then codes of four bits, the first 16 in the low halves of bytes. An
 // element is scale * (code - 8).
 #if defined(CHUNK64)
-CHUNK64(Q4_0, 32, 18, 9, 8, 1, 8, 0)
+CHUNK64(Q4_0, 32, 18, 9, 8, 1, 8, 0, 1)
 #elif defined(FORMAT_LOAD8)
 case VKGEMM_TYPE_Q4_0:
     x.scale[0] = word(of_a, w);

@@ -2,7 +2,7 @@
 // q4_1: 32 elements in 20 bytes: a scale and an offset of f16, then codes as in q4_0. An element is scale * code +
 // offset.
 #if defined(CHUNK64)
-CHUNK64(Q4_1, 32, 20, 10, 8, 1, 0, 1)
+CHUNK64(Q4_1, 32, 20, 10, 8, 1, 0, 1, 1)
 #elif defined(FORMAT_LOAD8)
 case VKGEMM_TYPE_Q4_1:
     x.scale[0] = word(of_a, w);

@@ -3,7 +3,7 @@
 // bytes, then codes of four bits: of each 64, the first 32 are in the low halves of bytes. An element is
 // scale * code - offset.
 #if defined(CHUNK64)
-CHUNK64(Q4_K, 256, 144, 12, 8, 1, 0, 1)
+CHUNK64(Q4_K, 256, 144, 12, 8, 1, 0, 1, 1)
 #elif defined(FORMAT_LOAD8)
 case VKGEMM_TYPE_Q4_K:
     x.high[2] = word(of_a, w);

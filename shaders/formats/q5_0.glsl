@@ -2,7 +2,7 @@
 // q5_0: 32 elements in 22 bytes: a scale of f16, 32 fifth bits, then the other four as in q4_0. An element is
 // scale * (code - 16).
 #if defined(CHUNK64)
-CHUNK64(Q5_0, 32, 22, 11, 8, 1, 16, 0)
+CHUNK64(Q5_0, 32, 22, 11, 8, 1, 16, 0, 1)
 #elif defined(FORMAT_LOAD8)
 case VKGEMM_TYPE_Q5_0:
     x.scale[0] = word(of_a, w), x.scale[1] = word(of_a, w + 1);

@@ -2,7 +2,7 @@
 // q5_1: 32 elements in 24 bytes: a scale and an offset of f16, 32 fifth bits, then the other four as in q4_0. An
 // element is scale * code + offset.
 #if defined(CHUNK64)
-CHUNK64(Q5_1, 32, 24, 12, 8, 1, 0, 1)
+CHUNK64(Q5_1, 32, 24, 12, 8, 1, 0, 1, 1)
 #elif defined(FORMAT_LOAD8)
 case VKGEMM_TYPE_Q5_1:
     x.scale[0] = word(of_a, w), x.scale[1] = word(of_a, w + 1);

@@ -2,7 +2,7 @@
 // q5_k: 256 elements in 176 bytes: as q4_k, with 32 bytes of fifth bits before the codes: bit i of them is of the i-th
 // 32 elements.
 #if defined(CHUNK64)
-CHUNK64(Q5_K, 256, 176, 20, 8, 1, 0, 1)
+CHUNK64(Q5_K, 256, 176, 20, 8, 1, 0, 1, 1)
 #elif defined(FORMAT_LOAD8)
 case VKGEMM_TYPE_Q5_K:
     x.high[2] = word(of_a, w);

@@ -3,7 +3,7 @@
 // elements, and a scale of f16. An element is scale * scale * (code - 32). Blocks begin between words, so the last word
 // of 64 elements is the byte where their block begins.
 #if defined(CHUNK64)
-CHUNK64(Q6_K, 256, 210, 22, 4, 1, 0, 0)
+CHUNK64(Q6_K, 256, 210, 22, 4, 1, 0, 0, 1)
 #elif defined(FORMAT_LOAD8)
 case VKGEMM_TYPE_Q6_K: {
     const uint byte = 192 + x.past + (x.place >> 1 & 1) + (x.place >> 2 << 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // q8_0: 32 elements in 34 bytes: a scale of f16, then a code of eight bits for each.
 #if defined(CHUNK64)
-CHUNK64(Q8_0, 32, 34, 17, 8, 1, 0, 0)
+CHUNK64(Q8_0, 32, 34, 17, 8, 1, 0, 0, 1)
 #elif defined(FORMAT_LOAD8)
 case VKGEMM_TYPE_Q8_0:
     x.scale[0] = word(of_a, w);

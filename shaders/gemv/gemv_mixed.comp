@@ -32,7 +32,7 @@ float sums[R * V], sums_of_8[R * V];
 // Where eight elements (c: 0 to 3) of segment p begin, in elements from the beginning of segment 0.
 uint place_of(uint p, uint c) {
     const uint type = type_of(TALL);
-    const uint run = type == VKGEMM_TYPE_Q6_K ? 64 : type == VKGEMM_TYPE_Q4_K || type == VKGEMM_TYPE_Q5_K ? 32 : 16;
+    const uint run = RUN_OF(type);
     return p / (run / 16) * (2 * run) + p % (run / 16) * 16 + 8 * (c & 1) + run * (c >> 1);
 }
 

@@ -8,12 +8,26 @@
 
 namespace vkgemm::plan::family {
 
-/// Whether shaders/formats decodes a format: those with sub-blocks, signs or tables, not codes with a scale
-/// and a zero point for each group.
-constexpr bool has_chunk64(Type format) { return format >= VKGEMM_TYPE_Q8_0 && format <= VKGEMM_TYPE_NVFP4; }
+/// What the row CHUNK64 of a format in shaders/formats states.
+struct Chunk64 {
+    Type format;
+    bool has_dots;  // there are codes as signed bytes; formats with a table of values have none
+};
+inline constexpr Chunk64 chunk64_formats[] = {
+#define CHUNK64(name, elements, bytes, words, fours, factors, bias, offset, dots) {VKGEMM_TYPE_##name, dots != 0},
+#include "shaders/formats/all.glsl"
+#undef CHUNK64
+};
+
+/// Whether the shaders decode a format: those with sub-blocks, signs or tables, not codes with a scale and a zero point
+/// for each group.
+constexpr bool has_chunk64(Type format) {
+    return std::ranges::any_of(chunk64_formats, [=](const Chunk64& x) { return x.format == format; });
+}
 
 /// The format of has_chunk64() that takes the least shared memory.
-inline constexpr Type least_chunk64 = VKGEMM_TYPE_MXFP4;
+inline constexpr Type least_chunk64 =
+    std::ranges::min(chunk64_formats, {}, [](const Chunk64& x) { return info(x.format).bytes_of(256); }).format;
 
 /// Words that a step of a column takes, with one more where chunks begin between words.
 constexpr uint64_t staged_words(const Tile& t, Type format) {

@@ -7,8 +7,9 @@
 
 namespace vkgemm::plan::family {
 
-/// Whether shaders/formats has the codes of a format as signed bytes. Formats with a table of values have none.
-constexpr bool has_dots(Type format) { return format >= VKGEMM_TYPE_Q8_0 && format <= VKGEMM_TYPE_Q6_K; }
+constexpr bool has_dots(Type format) {
+    return std::ranges::any_of(chunk64_formats, [=](const Chunk64& x) { return x.format == format && x.has_dots; });
+}
 
 constexpr bool is_rounded(Type a) { return a == f32 || a == f16 || a == bf16; }
 

@@ -79,9 +79,9 @@ uvec2 four_of_chunk(uint part, uint q) {
     return uvec2(packHalf2x16(x.xz), packHalf2x16(x.yw));
 }
 
-// Where part i of the subgroup's chunks is in a row of A, in vectors of eight. In q6_k, halves of two chunks alternate.
+// Where part i of the subgroup's chunks is in a row of A, in vectors of eight.
 uint place_of_a(uint part, uint i) {
-    if (IS(Q6_K)) return 8 * ((part & ~1u) + i * PART / 32) + 4 * (part & 1) + i * PART % 32 / 8;
+    if (HALVES_ALTERNATE) return 8 * ((part & ~1u) + i * PART / 32) + 4 * (part & 1) + i * PART % 32 / 8;
     return 8 * part + i * PART / 8;
 }
 

@@ -137,10 +137,9 @@ void multiply(uint p, uint place) {
             [[unroll]] for (uint j = 0; j < 8; ++j)
                 codes[2 * r + j / 4][j % 4] = chunk64_codes4(r * DEPTH + p, in_block, h, j);
         }
-        // Which half of A's chunk these elements are multiplied by, and where it is. In q6_k, halves of two chunks
-        // alternate.
-        const uint half_a = IS(Q6_K) ? in_block & 1 : h;
-        const uint first_a = place_of(place, p) + (IS(Q6_K) && DEPTH == 1 ? LANE_A : 5) * (h - half_a);
+        // Which half of A's chunk these elements are multiplied by, and where it is.
+        const uint half_a = HALVES_ALTERNATE ? in_block & 1 : h;
+        const uint first_a = place_of(place, p) + (HALVES_ALTERNATE && DEPTH == 1 ? LANE_A : 5) * (h - half_a);
         [[unroll]] for (uint v = 0; v < BM; ++v) {
             const uint at = v * ROW_A + first_a;
             const uvec4 low = a_step[at + 2 * half_a], high = a_step[at + 2 * half_a + 1], both = a_step[at + 4];
