@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -60,18 +61,29 @@ void Cache::write(const std::string& kind, const std::string& key, std::span<con
 }
 
 std::string text_of(const Rates& r) {
-    char line[128];
-    std::snprintf(line, sizeof line, "%.9e %.9e %.9e %.9e", r.latency, r.up, r.down, r.operations);
-    return line;
+    std::string text;
+    for (const double x : {r.latency, r.up, r.down, r.operations}) {
+        char number[32];
+        const auto end = std::to_chars(number, std::end(number), x, std::chars_format::scientific, 9);
+        text.append(text.empty() ? "" : " ").append(number, end.ptr);
+    }
+    return text;
 }
 
 std::optional<Rates> rates_in(std::span<const std::byte> text) {
-    const std::string line(reinterpret_cast<const char*>(text.data()), text.size());
+    const char* at = reinterpret_cast<const char*>(text.data());
+    const char* const end = at + text.size();
     Rates r;
-    if (std::sscanf(line.c_str(), "%lf %lf %lf %lf", &r.latency, &r.up, &r.down, &r.operations) != 4) return {};
-    for (const double x : {r.latency, r.up, r.down, r.operations})
-        if (!(x > 0 && x < 1e30)) return {};
-    return r;
+    for (double* const x : {&r.latency, &r.up, &r.down, &r.operations}) {
+        if (x != &r.latency) {
+            if (at == end || *at != ' ') return {};
+            ++at;
+        }
+        const auto [next, error] = std::from_chars(at, end, *x);
+        if (error != std::errc{} || !(*x > 0 && *x < 1e30)) return {};
+        at = next;
+    }
+    return at == end ? std::optional(r) : std::nullopt;
 }
 
 }  // namespace vkgemm::blas

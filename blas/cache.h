@@ -28,6 +28,7 @@ class Cache {
     std::string folder_;
 };
 
+/// Alike in every locale, because the process that reads it may have another one.
 std::string text_of(const Rates& rates);
 /// Nothing unless the text is one of text_of, with numbers that can be.
 std::optional<Rates> rates_in(std::span<const std::byte> text);

@@ -54,7 +54,7 @@ Status Engine::load() {
     queues_.fill(device_.queue());
     families_.fill(device_.queueFamily());
     // Both directions in one queue would wait for each other.
-    if (copying.size() > 0) {
+    if (!copying.empty()) {
         queues_[up] = copying[0];
         families_[up] = device_.transferFamily();
     }
@@ -123,7 +123,7 @@ Status Engine::enqueue_unguarded(const Work& work) {
     const Problem problem = problem_for(p, accuracy_);
     const uint64_t size = bytes_of(p.type);
     const auto copied = [&](bool plain, uint64_t rows, uint64_t columns, uint64_t ld) {
-        return size * (plain ? span_of(rows, columns, ld) : span_of(columns, rows, ld));
+        return size * span_of(plain ? rows : columns, plain ? columns : rows, ld);
     };
     const auto load = [&](const Origin& origin, const Pack& pack, uint64_t ld, uint64_t columns, uint64_t bytes) {
         return Load{.origin = origin,

@@ -20,7 +20,7 @@ struct TileProduct {
     Type type = f32;
     Layout a = columnMajor, b = columnMajor;
     uint64_t m = 0, n = 0, k = 0;
-    auto operator<=>(const TileProduct&) const = default;
+    auto operator<=>(const TileProduct&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 errs
 };
 
 /// What an operand on the device was made of: address, leading dimension, rows, columns, and how it was stored.

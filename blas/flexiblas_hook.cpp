@@ -31,6 +31,7 @@ FlexiblasHook flexiblas_register{.name = "vkgemm",
                                  .authors = "the vkgemm authors"};
 const FlexiblasOption flexiblas_options[] = {{nullptr, nullptr, 0, nullptr}};  // they are variables: VKGEMM_BLAS...
 
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the names that FlexiBLAS looks for
 /// FlexiBLAS calls it when it has found the hooks. Its library with 64-bit integers is named libflexiblas64.so.
 EXPORT void __flexiblas_hook_initialize() {
     const void* const chain = vkgemm::blas::find_next("hook_sgemm_", "");
@@ -38,5 +39,6 @@ EXPORT void __flexiblas_hook_initialize() {
     if (file.find("64", file.rfind('/') + 1) != std::string::npos) vkgemm::blas::set_ilp64();
 }
 EXPORT void __flexiblas_hook_finalize() {}
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
 }  // extern "C"

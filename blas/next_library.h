@@ -9,7 +9,7 @@ namespace vkgemm::blas {
 /// A name that this library exports, and its next definition once that was needed.
 class NextSymbol {
    public:
-    constexpr explicit NextSymbol(const char* name) : name_(name) {}
+    constexpr explicit NextSymbol(const char* name) noexcept : name_(name) {}
 
     /// Ends the process with a message if no library has it: a program would be given wrong results otherwise.
     template <class Function>

@@ -97,7 +97,8 @@ void read_budget(const Reader& reader, Settings& chosen) {
     double n = 0;
     const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), n);
     std::string_view rest = all.substr(static_cast<size_t>(end - all.data()));
-    if (const size_t unit = rest.empty() ? units.npos : units.find(rest[0]); unit != units.npos) {
+    if (const size_t unit = rest.empty() ? std::string_view::npos : units.find(rest[0]);
+        unit != std::string_view::npos) {
         n *= std::exp2(10.0 * static_cast<double>(unit + 1));
         rest.remove_prefix(1);
     }

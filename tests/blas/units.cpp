@@ -368,13 +368,17 @@ TEST_CASE("cache: what was written is read, and nothing else") {
 
 TEST_CASE("cache: rates") {
     const auto read_rates = [](const std::string& text) { return rates_in(std::as_bytes(std::span(text))); };
-    const auto found = read_rates(text_of({.latency = 2e-5, .up = 3e10, .down = 4e10, .operations = 5e13}));
+    const std::string text = text_of({.latency = 2e-5, .up = 3e10, .down = 4e10, .operations = 5e13});
+    CHECK(text == "2.000000000e-05 3.000000000e+10 4.000000000e+10 5.000000000e+13");
+    const auto found = read_rates(text);
     REQUIRE(found);
     CHECK(found->latency == doctest::Approx(2e-5));
     CHECK(found->up == doctest::Approx(3e10));
     CHECK(found->down == doctest::Approx(4e10));
     CHECK(found->operations == doctest::Approx(5e13));
-    for (const char* bad : {"", "1 2 3", "1 2 3 0", "1 2 -3 4", "1 nan 3 4", "1 2 inf 4", "x"}) CHECK(!read_rates(bad));
+    for (const char* bad :
+         {"", "1 2 3", "1 2 3 0", "1 2 -3 4", "1 nan 3 4", "1 2 inf 4", "1 2 3 4 5", "1 2 3 4x", "1,5 2 3 4", "x"})
+        CHECK(!read_rates(bad));
 }
 
 TEST_CASE("packing: C is copied, or multiplied by its factor, without the gaps") {
