@@ -71,7 +71,7 @@ std::string svg(const BarPlot& plot) {
     std::string body = key;
     for (const double t : ticks(scale)) {
         body += line_at(scale.at(t), top, scale.at(t), top + height, "grid");
-        body += text_at(scale.at(t), top + height + 16, number(t), "class=\"dim\" text-anchor=\"middle\"");
+        body += text_at(scale.at(t), top + height + 16, number(t), R"(class="dim" text-anchor="middle")");
     }
     const std::string axis = plot.axis + (scale.logarithmic ? " (logarithmic)" : "");
     body += text_at((scale.from + scale.to) / 2, top + height + 34, axis, "text-anchor=\"middle\"");

@@ -2,6 +2,7 @@
 #include "report/plot_axis.h"
 
 #include <cmath>
+#include <cstdint>
 
 namespace vkgemm::tool::draw {
 namespace {
@@ -10,6 +11,9 @@ constexpr double round_numbers[] = {1, 2, 5};          // and ten times them, an
 constexpr double smallest = 1e-300, greatest = 1e300;  // on an axis: their neighbours are numbers, too
 
 double drawable(double value) { return std::fmax(smallest, std::fmin(value, greatest)); }
+
+int64_t floor_of(double value) { return std::llround(std::floor(value)); }
+int64_t ceil_of(double value) { return std::llround(std::ceil(value)); }
 
 /// One of them: a step that gives about five of them up to `high`.
 double nice_step(double high) {
@@ -40,10 +44,11 @@ Scale fitted_scale(double least, double most) {
     least = drawable(least);
     most = drawable(most);
     Scale s{.low = 0, .high = 0, .logarithmic = true};
-    for (double power = std::pow(10, std::floor(std::log10(least))); s.high <= s.low; power *= 10)
+    for (int64_t exponent = floor_of(std::log10(least)); s.high <= s.low; ++exponent)
         for (const double factor : round_numbers) {
-            if (factor * power <= least * 1.001) s.low = factor * power;
-            if (s.high <= s.low && factor * power >= most * 0.999) s.high = factor * power;
+            const double x = factor * std::pow(10, exponent);
+            if (x <= least * 1.001) s.low = x;
+            if (s.high <= s.low && x >= most * 0.999) s.high = x;
         }
     return s;
 }
@@ -52,10 +57,12 @@ std::vector<double> ticks(const Scale& scale) {
     std::vector<double> all;
     if (scale.logarithmic) {
         const bool few = scale.high < 100 * scale.low;
-        for (double power = std::pow(10, std::floor(std::log10(scale.low))); power <= scale.high * 1.001; power *= 10)
-            for (const double factor : round_numbers)
-                if ((few || factor == 1) && factor * power >= scale.low * 0.999 && factor * power <= scale.high * 1.001)
-                    all.push_back(factor * power);
+        const int64_t first = floor_of(std::log10(scale.low)), last = floor_of(std::log10(scale.high * 1.001));
+        for (int64_t exponent = first; exponent <= last; ++exponent)
+            for (const double factor : round_numbers) {
+                const double x = factor * std::pow(10, exponent);
+                if ((few || factor == 1) && x >= scale.low * 0.999 && x <= scale.high * 1.001) all.push_back(x);
+            }
         return all;
     }
     const double step = nice_step(scale.high);
@@ -67,14 +74,16 @@ std::vector<double> size_ticks(const Scale& x) {
     std::vector<double> all;
     if (x.logarithmic) {
         constexpr double label_spacing = 64;
-        const double first = std::exp2(std::ceil(std::log2(x.low)));
-        double factor = 2;
-        while (std::fabs(x.to - x.from) * std::log(factor) < label_spacing * std::log(x.high / x.low)) factor *= 2;
-        for (double t = first; t <= x.high * 1.001; t *= factor) all.push_back(t);
+        const double octaves = std::log2(x.high / x.low);
+        int64_t every = 1;
+        while (std::fabs(x.to - x.from) * static_cast<double>(every) < label_spacing * octaves) ++every;
+        const int64_t first = ceil_of(std::log2(x.low)), last = floor_of(std::log2(x.high * 1.001));
+        for (int64_t octave = first; octave <= last; octave += every) all.push_back(std::exp2(octave));
         return all;
     }
     const double step = nice_step(x.high - x.low);
-    for (double t = std::ceil(x.low / step) * step; t <= x.high + step / 1000; t += step) all.push_back(t);
+    const int64_t first = ceil_of(x.low / step), last = floor_of(x.high / step + 0.001);
+    for (int64_t i = first; i <= last; ++i) all.push_back(static_cast<double>(i) * step);
     return all;
 }
 

@@ -59,7 +59,7 @@ std::string size_labels(const SizeAxis& axis, double y) {
     std::string body;
     if (!axis.in_turn) {
         for (const double t : size_ticks(axis.scale))
-            body += text_at(axis.at(t), y + 20, size_text(t), "class=\"dim\" text-anchor=\"middle\"");
+            body += text_at(axis.at(t), y + 20, size_text(t), R"(class="dim" text-anchor="middle")");
         return body;
     }
     const double spacing = (axis.scale.to - axis.scale.from) / static_cast<double>(axis.sizes.size() - 1);
@@ -119,7 +119,7 @@ std::string panel_body(const LinePanel& panel, const std::vector<std::string>& n
     body += grid_of(x, y.to, y.from);
     for (const double t : ticks(y)) {
         body += line_at(x.scale.from - 8, y.at(t), x.scale.to + 8, y.at(t), "grid");
-        body += text_at(x.scale.from - 14, y.at(t) + 4, number(t), "class=\"dim\" text-anchor=\"end\"");
+        body += text_at(x.scale.from - 14, y.at(t) + 4, number(t), R"(class="dim" text-anchor="end")");
     }
     // The first series is drawn over the others.
     for (size_t i = panel.series.size(); i-- > 0;) {

@@ -70,11 +70,11 @@ std::string svg(const PointPlot& plot) {
     std::string body = key + text_at(margin, top - 12, plot.y_axis);
     for (const double t : ticks(y)) {
         body += line_at(margin + labels + 12, y.at(t), width - margin, y.at(t), "grid");
-        body += text_at(margin + labels + 6, y.at(t) + 4, number(t), "class=\"dim\" text-anchor=\"end\"");
+        body += text_at(margin + labels + 6, y.at(t) + 4, number(t), R"(class="dim" text-anchor="end")");
     }
     for (const double t : ticks(x)) {
         body += line_at(x.at(t), top, x.at(t), bottom + 5, "grid");
-        body += text_at(x.at(t), bottom + 20, number(t), "class=\"dim\" text-anchor=\"middle\"");
+        body += text_at(x.at(t), bottom + 20, number(t), R"(class="dim" text-anchor="middle")");
     }
     body += text_at((x.from + x.to) / 2, bottom + 40, plot.x_axis + " (logarithmic)", "text-anchor=\"middle\"");
     std::string leaders, dots, words;
@@ -93,7 +93,7 @@ std::string svg(const PointPlot& plot) {
             taken.push_back(label.box(wide));
             if (label.y != up) leaders += line_at(at, up, label.x, label.y, "grid");
             words += text_at(label.x, label.y + 4, p.label,
-                             label.ends ? "class=\"dim value\" text-anchor=\"end\"" : "class=\"dim value\"");
+                             label.ends ? R"(class="dim value" text-anchor="end")" : "class=\"dim value\"");
         }
     body += leaders + dots + words;
     return page(width, bottom + 40 + margin, plot.title, plot.subtitle, body);

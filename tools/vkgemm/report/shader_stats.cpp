@@ -48,7 +48,7 @@ constexpr std::string_view assemblies[] = {"Assembly", "NAK assembly", "IR3 Asse
 
 size_t count(std::string_view text, std::string_view word) {
     size_t n = 0;
-    for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) ++n;
+    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + word.size())) ++n;
     return n;
 }
 
