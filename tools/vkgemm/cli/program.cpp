@@ -114,7 +114,7 @@ int program(int argc, const char* const* argv) {
         ->group("Common options");
     std::vector<CLI::App*> added;
     std::vector<std::string> names;
-    for (const AddCommand add : commands) {
+    for (const AddCommand add : every_command) {
         CLI::App* command = add(app, session, action);
         command->allow_extras()->group("Commands");
         add_common(*command, session);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Shared by all commands: the common options, the device, the exit codes. A command is one file with one function that
-// adds it to the program, and one line in `commands`.
+// adds it to the program, and one line in `every_command`.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -59,7 +59,7 @@ using AddCommand = CLI::App* (*)(CLI::App& program, const Session& session, Acti
 VKGEMM_COMMANDS(X)
 #undef X
 
-inline constexpr AddCommand commands[] = {
+inline constexpr AddCommand every_command[] = {
 #define X(name) name##_command::add,
     VKGEMM_COMMANDS(X)
 #undef X

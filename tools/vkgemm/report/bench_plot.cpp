@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "measure/kernel_lookup.h"
 #include "report/bench_report.h"
 
 namespace vkgemm::tool {
@@ -111,22 +112,34 @@ LinePanel BenchReport::lines_of(const std::vector<Group>& all, const std::vector
         both.insert(both.end(), all[i].baselines.begin(), all[i].baselines.end());
         return both;
     };
+    // Lines of the library where every problem has one kernel, or a native one and then one in GLSL: what it chooses,
+    // and what it chooses in GLSL. Otherwise a line for each kernel.
     double most = 0;
-    bool one_kernel = true;
+    bool by_choice = true, natives = false;
     for (const size_t i : its) {
-        one_kernel &= all[i].ours.size() <= 1;
+        const auto& ours = all[i].ours;
+        by_choice &=
+            ours.size() <= 1 || (ours.size() == 2 && is_native(ours[0]->m.kernel) && !is_native(ours[1]->m.kernel));
+        for (const BenchResult* r : ours) natives |= is_native(r->m.kernel);
         for (const BenchResult* r : results(i)) most = std::max(most, r->m.flops_per_second());
     }
+    const auto names = [&](size_t i, const BenchResult* r) -> std::vector<std::string> {
+        if (r->is_baseline || !by_choice) return {r->m.kernel};
+        if (r != all[i].ours[0]) return {"vkgemm, GLSL alone"};
+        if (natives && !is_native(r->m.kernel)) return {"vkgemm", "vkgemm, GLSL alone"};
+        return {"vkgemm"};
+    };
     const bool floats = resolve(all[its[0]].given->problem).is_float();
     const RateUnit unit = rate_unit(most, floats, !floats);
     LinePanel panel{.title = {}, .y_axis = unit.name, .series = {}};
     for (const size_t i : its)
         for (const BenchResult* r : results(i)) {
             if (!r->m.timed()) continue;
-            const std::string name = one_kernel && !r->is_baseline ? "vkgemm" : r->m.kernel;
-            auto at = std::ranges::find(panel.series, name, &LineSeries::name);
-            if (at == panel.series.end()) at = panel.series.insert(at, {name, {}});
-            at->points.emplace_back(sizes[i], r->m.flops_per_second() / unit.size);
+            for (const std::string& name : names(i, r)) {
+                auto at = std::ranges::find(panel.series, name, &LineSeries::name);
+                if (at == panel.series.end()) at = panel.series.insert(at, {name, {}});
+                at->points.emplace_back(sizes[i], r->m.flops_per_second() / unit.size);
+            }
         }
     for (LineSeries& s : panel.series) std::ranges::sort(s.points);
     return panel;
