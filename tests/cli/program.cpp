@@ -22,6 +22,11 @@ namespace vkgemm::test {
 namespace fs = std::filesystem;
 namespace {
 
+// Whatever terminal the tests are started from, the program's is one with colours.
+[[maybe_unused]] const bool has_terminal = [] {
+    return setenv("TERM", "xterm", 1) == 0 && unsetenv("NO_COLOR") == 0;
+}();
+
 void fail(const Where& where, const std::string& text) { ADD_FAIL_CHECK_AT(where.file, where.line, text); }
 
 std::string title_of(const std::vector<std::string>& words) {

@@ -251,7 +251,7 @@ void for_each_grouped(const Each& each) {
     for (const Kernel& k : plan::kernels()) {
         const plan::Module& m = k.module;
         if (!m.is_product() || !m.takes_groups() || !is_chosen(k) || !fits(k)) continue;
-        if (is_quick() && ran++ % 4) continue;
+        if (is_quick() && ran++ % 8) continue;
         const VkgemmAccuracy accuracy = m.family.accuracy;
         const auto types = [&](plan::Type a, plan::Type b) {
             return typesText(a, b, m.accumulate, m.d == plan::scaled ? plan::f16 : m.d) +
