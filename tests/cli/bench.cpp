@@ -111,6 +111,27 @@ TEST_CASE("bench --from: a saved result gives the same table, CSV and picture; a
     CHECK(!is_file("cut.svg.partial"));
 }
 
+TEST_CASE("bench --from: the lines of a picture are the choice and the choice in GLSL, or each kernel") {
+    const Folder folder("saved_lines");
+    run(0, "bench 16x16x16 17x17x17 18x18x18 33x33x33 --repeats 3 --json saved.json");
+    const Json saved = Json::parse(read("saved.json"));
+    const auto picture = [&](const char* first, const char* second) {
+        Json json = saved;
+        json["cases"].clear();
+        for (const Json& c : saved["cases"])
+            for (const char* kernel : {first, second}) {
+                json["cases"].push_back(c);
+                json["cases"].back()["kernel"] = kernel;
+            }
+        write("two.json", json.dump());
+        return run(0, "bench --from two.json --plot -").out;
+    };
+    const std::string choices = picture("wgmma_f16_128x256x64", "simt_f32_64x64x16");
+    expect(choices, {">vkgemm<", ">vkgemm, GLSL alone<"});
+    CHECK(!contains(choices, "simt_f32"));
+    expect(picture("tiled_f32_8x8", "simt_f32_64x64x16"), {">tiled_f32_8x8<", ">simt_f32_64x64x16<"});
+}
+
 TEST_CASE("bench: measured peaks are in the result, and the saved result shows the same ones") {
     const Folder folder("saved_roof");
     const std::string first = run(0, "bench 16x16x16 --repeats 3 --json saved.json").out;
