@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_kernels [--one="case"] [--family=NAME] [--eight] [--every=N] [--all] [--seed=N] [--no-validation] [doctest's]
 // --eight: only the kernels that need subgroups of eight, or matrix units.
-// VKGEMM_TESTS_QUICK in the environment: a quarter of the cases; tools/test sets it but for --full.
+// VKGEMM_TESTS_QUICK in the environment: an eighth of the cases; tools/test sets it but for --full.
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -39,7 +39,8 @@ static std::optional<int> take_family(std::string_view name) {
 int main(int count, char** arguments) {
     set_command(arguments[0]);
     read_arguments(count, arguments);
-    if (std::getenv("VKGEMM_TESTS_QUICK")) be_quick();
+    const char* const quick = std::getenv("VKGEMM_TESTS_QUICK");
+    if (quick && *quick) be_quick();
     for (int i = 1; i < count; ++i) {
         const std::string_view argument = arguments[i];
         if (argument == "--eight") choose_subgroups_of_eight();

@@ -50,8 +50,7 @@ Case with_steps(Case x, const std::vector<EpilogueStep>& steps) {
     return x;
 }
 
-/// Every layout of D, A and B of a case, and of C where it is a matrix of its own. D's changes fastest: where only
-/// every second case is run, all the others still occur.
+/// Every layout of D, A and B of a case, and of C where it is a matrix of its own.
 template <class Each>
 void for_each_layout(const Case& x, Each&& each) {
     for (unsigned bits = 0; bits < (x.problem.cSource == VKGEMM_C_SEPARATE ? 16u : 8u); ++bits) {

@@ -23,9 +23,10 @@ inline constexpr uint32_t as_on_a_gpu = 65536;
 
 class Tally {
    public:
-    /// Of `step` cases one is run, beginning with the `first`; --all runs all of them.
+    /// Of `step` cases one is run, beginning with the `first`; --all runs all of them. An even step is made odd, because
+    /// layouts count in powers of two: every eighth case would have the same one.
     explicit Tally(std::string what, size_t step = 1, size_t first = 0, Twist twist = {})
-        : what_(std::move(what)), twist_(std::move(twist)), step_(everything() ? 1 : step), first_(first % step_) {}
+        : what_(std::move(what)), twist_(std::move(twist)), step_(everything() ? 1 : step | 1), first_(first % step_) {}
     ~Tally() {
         CHECK_MESSAGE(wrong_ == 0, what_, ": ", wrong_, " of ", done_, " cases are wrong");
         CHECK_MESSAGE(offered_ > 0, what_, ": there is no case");
