@@ -14,7 +14,7 @@ fault "B's batch stride is left out" $gemm \
 fault "D's matrices are taken for dense" $epilogue \
     's/return batch \* args\.batch_d \+ row/return batch * args.m * args.ldd + row/' naive_f32 $naive
 fault "the last band of tiles, with fewer rows, is numbered wrongly" $gemm \
-    's/min\(band_rows, down - band \* band_rows\)/band_rows/' naive_f32 $naive
+    's/min\(band_rows, down - band \* band_rows\)/band_rows/' simt_f32 kernels.lavapipe.simt
 fault "a descriptor's offset that the arguments carry is left out" shaders/common/operands.glsl \
     's/NOTED\(name, begin\.x \+ \(i\), 1\)/NOTED(name, (i), 1)/' naive_f32 $naive
 
@@ -44,8 +44,8 @@ fault "bf16 is rounded half up" $types 's/\(bits \+ 0x7fff \+ \(bits >> 16 & 1\)
     'tiled_bf16' kernels.lavapipe.tiled
 fault "a coefficient of exp is off by 1e-10" shaders/common/activated_f64.glsl \
     's/4\.1666666666666664e-02lf/4.16666667666666664e-02lf/' naive_f64 $naive
-fault "alpha of f64 is rounded to f32" $types \
-    's/#define f64_factor\(name\) (packDouble2x32\(.*\))$/#define f64_factor(name) double(float(\1))/' naive_f64 $naive
+fault "the low word of alpha of f64 is left out" $types \
+    's/uvec2\(args\.name, args\.name##_high\)/uvec2(0, args.name##_high)/' naive_f64 $naive
 
 fault "the barrier before a tile is overwritten is missing" shaders/ladder/tiled.comp \
     '/barrier\(\);  \/\/ every invocation has read the tiles/d' 'tiled_f32' kernels.lavapipe.tiled
@@ -75,12 +75,13 @@ fault "B is not 0 past the end of K" shaders/coopmat_resident/coopmat_resident.c
     's/= inside\(k, col, args\.k, args\.n\) \? chunk : uvec4\(0\)/= chunk/' coopmat_resident \
     kernels.lavapipe.coopmat_resident
 fault "the last chunk has one element too many" shaders/common/chunk16.glsl \
-    's/, left \* BYTES\(TYPE_##X\)\)/, (left + 1) * BYTES(TYPE_##X))/' '^pack_(8|16|32)' kernels.lavapipe.pack
+    's/, left \* BYTES\(TYPE_##X\)\)/, (left + 1) * BYTES(TYPE_##X))/' '^coopmat_f16' \
+    kernels.lavapipe.coopmat
 fault "no zeros follow the last chunk" shaders/common/chunk16.glsl \
-    's/first_bytes\((shifted\(lower, upper, begin % 16\)), left \* BYTES\(TYPE_##X\)\)/\1/' '^pack_(8|16|32)' \
-    kernels.lavapipe.pack
+    's/first_bytes\((shifted\(lower, upper, begin % 16\)), left \* BYTES\(TYPE_##X\)\)/\1/' '^coopmat_f16' \
+    kernels.lavapipe.coopmat
 fault "offsets of descriptors are left out" shaders/common/chunk16.glsl \
-    's/#define BYTES_PAST_16\(name\) \(args\.name\.x \* name##_bytes\)/#define BYTES_PAST_16(name) 0/' '^pack_(16|32)' \
+    's/#define BYTES_PAST_16\(name\) \(args\.name\.x \* name##_bytes\)/#define BYTES_PAST_16(name) 0/' '^pack_(8|16|32)' \
     kernels.lavapipe.pack
 fault "a product of parts is left out" shaders/f32_split/f16x2.comp '/^    multiply\(1, 0\);$/d' f16x2_f32 \
     kernels.lavapipe.f16x2

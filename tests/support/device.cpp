@@ -64,7 +64,9 @@ int close_device(int result) {
 
 int run_tests(int count, char** arguments) {
     read_arguments(count, arguments);
-    return close_device(doctest::Context(count, arguments).run());
+    doctest::Context context(count, arguments);
+    if (std::getenv("VKGEMM_TESTS_ABORT")) context.setOption("abort-after", 1);
+    return close_device(context.run());
 }
 
 }  // namespace vkgemm::test

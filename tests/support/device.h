@@ -24,6 +24,7 @@ void read_arguments(int count, char** arguments);  // --no-validation, --all, --
 int close_device(int result);
 
 /// The main() of a test program: reads the arguments, runs doctest, closes the device. Returns the exit code.
+/// With VKGEMM_TESTS_ABORT in the environment the first failure ends it.
 int run_tests(int count, char** arguments);
 
 }  // namespace vkgemm::test
