@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 
@@ -91,7 +92,7 @@ bool is_mixture_allowed(Reason reason, const MulMat& x) {
 }  // namespace
 
 TEST_CASE("random tensors: MUL_MAT_ID") {
-    constexpr uint64_t cases = 200;
+    const uint64_t cases = std::getenv("VKGEMM_TESTS_QUICK") ? 40 : 200;
     std::map<Reason, uint64_t> seen;
     uint64_t rounded = 0, of_one_token = 0;
     for (uint64_t seed = 1; seed <= cases; ++seed) {
@@ -115,8 +116,8 @@ TEST_CASE("random tensors: MUL_MAT_ID") {
     }
     for (const auto& [reason, count] : seen) MESSAGE(count, " of ", cases, ": ", std::string(ggml::text_of(reason)));
     CHECK(seen[Reason::SERVED] * 10 > cases * 7);
-    CHECK(rounded > 10);
-    CHECK(of_one_token > 10);
+    CHECK(rounded * 20 > cases);
+    CHECK(of_one_token * 20 > cases);
 }
 
 }  // namespace vkgemm::test

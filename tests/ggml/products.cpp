@@ -137,7 +137,7 @@ bool is_allowed(Reason reason, const MulMat& x) {
 }
 
 void multiply_any(uint64_t cases, bool blocks) {
-    if (std::getenv("VKGEMM_TESTS_QUICK")) cases /= 4;  // as test_kernels does
+    if (std::getenv("VKGEMM_TESTS_QUICK")) cases /= 8;  // as test_kernels does
     std::map<Reason, uint64_t> seen;
     uint64_t with_added = 0;
     for (uint64_t seed = 1; seed <= cases; ++seed) {
