@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <set>
 
 #include "plan/problem/problem_text.h"
@@ -59,6 +60,22 @@ TEST_CASE("the golden table: who is chosen") {
         const Result<Choice> choice = choose(field[0], field[1]);
         CAPTURE(line);
         CHECK((choice ? std::string(choice->kernel->name) : "none") == field[2]);
+    }
+}
+
+TEST_CASE("nothing is divided by zero and no infinity multiplied by zero") {
+    Request packs;
+    packs.workspace_limit = 1 << 30;
+    for (const std::string& line : lines_of("choices.txt")) {
+        const auto field = fields_of(line);
+        for (const Request& request : {Request{}, packs}) {
+            std::feclearexcept(FE_ALL_EXCEPT);
+            static_cast<void>(choose(field[0], field[1], request));
+            CAPTURE(line);
+            CHECK(!std::fetestexcept(FE_INVALID));
+            CHECK(!std::fetestexcept(FE_DIVBYZERO));
+            CHECK(!std::fetestexcept(FE_OVERFLOW));
+        }
     }
 }
 

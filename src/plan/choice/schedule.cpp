@@ -91,6 +91,7 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
     const OperandEffects effects = effects_of(schedule, k, t, cost, search.request);
     const double before = schedule.cost;
     if (auto why = choose_split_k(schedule, t, cost, effects, search)) return *why;
+    if (schedule.cost >= search.limit) return schedule;  // not wanted; it may be infinite, and the parts of that NaN
     double plain = before + cost.product(schedule.split, effects);
     if (schedule.split.slices > 1)
         plain += reducing_cost(*schedule.split.reducer, search.dev(), p, schedule.split.slices) * cost.weights().passes;
