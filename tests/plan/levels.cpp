@@ -98,6 +98,18 @@ TEST_CASE("levels: every product keeps its operands, however levels are merged a
     for (const int some : {repetitions, taller, wider, one}) CHECK(some > 50);
 }
 
+TEST_CASE("levels: those that are repeated have the greatest step that all of their strides are multiples of") {
+    Levels all;
+    all.add({2, {18, 0, 7, 4}});
+    all.add({5, {100, 200, 300, 400}});  // the kernel's
+    all.add({3, {27, 8, 7, 6}});
+    Problem p;
+    p.cSource = VKGEMM_C_SEPARATE;
+    give_kernel_level(p, all);
+    CHECK((p.batch == 5 && p.outerBatch == 6));
+    CHECK((p.outerStrideA == 9 && p.outerStrideB == 8 && p.outerStrideC == 7 && p.outerStrideD == 2));
+}
+
 TEST_CASE("levels: which of them m, n and the kernel take") {
     const struct {
         const char* line;
@@ -160,6 +172,10 @@ TEST_CASE("levels: what is refused, with values and limits") {
         {"4x5x6 batch=12 ratio_a=2 ratio_b=3", {"ratio_a is 2", "ratio_b is 3", "must be 1"}},
         {"4x5x6 outer=4 outer_stride_d=0", {"D cannot be broadcast", "4 batches"}},
         {"4x5x6 batch=3 outer=4 outer_stride_d=40", {"20 (batch)", "40 (outer)", "60 elements", "overwrite"}},
+        // by one element
+        {"4x5x6 batch=3 outer=4 outer_stride_d=59", {"59 (outer)", "59 is less than the 60 elements"}},
+        {"4x5x6 batch=3 outer=4 stride_d=79 outer_stride_d=20", {"79 (batch)", "79 is less than the 80 elements"}},
+        {"4x5x6 batch=3 outer=4 ldd=59 stride_d=5 outer_stride_d=15", {"59 (ld)", "59 is less than the 60 elements"}},
         {"4x5x6 batch=3 outer=4 ldd=19 stride_d=5 outer_stride_d=15", {"19 (ld)", "less than the 60", "overwrite"}},
         {"4x5x6 batch=4 ratio_a=2 upto=b", {"batch cannot vary", "upTo"}},
         {"4x5x6 batch=4 outer=2 groups=table", {"groups", "outerBatch (2)", "0"}},
@@ -179,6 +195,7 @@ TEST_CASE("levels: what is refused, with values and limits") {
     }
     CHECK(why_not("4x5x6 batch=3 outer=4 ldd=60 stride_d=5 outer_stride_d=15") == "");
     CHECK(why_not("4x5x6 batch=3 outer=4 stride_d=80 outer_stride_d=20") == "");
+    CHECK(why_not("4x5x6 batch=3 outer=4 outer_stride_d=60") == "");
     CHECK(why_not("f16*f16 4x5x6 batch=3 outer=4 packed_b=any outer_stride_a=1000 outer_stride_b=0") == "");
     CHECK(why_not("4x5x6 outer=4096 batch=6000 outer_stride_b=0") == "");
     CHECK(why_not("4x5x6 batch=2 outer=4 outer_stride_a=1000000000") == "");  // steps have 64 bits

@@ -93,6 +93,19 @@ TEST_CASE("parts: each is within reach, and together they are the product") {
     CHECK(never < 400);
 }
 
+TEST_CASE("parts: K is cut between blocks of either operand") {
+    for (const char* line : {"f16*q8_0->f32 10x3x320 layout=tt", "q8_0*f16->f32 3x10x320"}) {
+        CAPTURE(line);
+        DeviceCaps dev;
+        dev.max_span = 400;  // 40 rows of the operand that lies across K, and blocks have 32 elements
+        const Normalised whole = normalise(completed_line(line));
+        const auto all = parts_of(whole, dev, Binding::addresses);
+        REQUIRE(all.size() > 1);
+        CHECK(all[0].problem.k == 32);
+        for (const Normalised& part : all) CHECK(part.problem.k % 32 == 0);
+    }
+}
+
 TEST_CASE("parts: sizes of those of large problems") {
     const auto first = [](const std::vector<Normalised>& all) { return sizes_of(all[0].problem); };
     const auto product = parts("70000x40000x4096");
