@@ -190,8 +190,9 @@ typedef enum VkgemmSlot {
  *
  * Types. By default bias, scale, residual and C have D's type. To give them another type, set biasType, scaleType,
  * residualType or c.type. If sums are f32 or f16, each of these operands may be f32, f16 or bf16, whatever D's type is.
- * A 16-bit operand whose type differs from D's must begin at a multiple of 4 bytes, and its length is rounded up to a
- * multiple of 4. With a table of groups, C and the residual have D's type.
+ * A 16-bit operand whose type differs from D's is read in words: it must begin at a multiple of 4 bytes, and its length
+ * is rounded up to a multiple of 4. In a quantised product (see below) it is read element by element: it may begin at
+ * any multiple of 2 bytes, and its length is not rounded up. With a table of groups, C and the residual have D's type.
  *
  * Quantised products. If A and B are i8, D may be f32, f16, bf16 or i8. The whole epilogue is then f32, including alpha
  * and beta:

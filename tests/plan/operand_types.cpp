@@ -101,11 +101,25 @@ TEST_CASE("what a run must bring: bytes of its type, in words of four where it i
     CHECK(need("f16*f16 8x7x8 bias=col", VKGEMM_SLOT_BIAS).alignment == 2);
     CHECK(need("f32*f32 8x7x8 bias=col bias_type=f16", VKGEMM_SLOT_BIAS).bytes == 16);
     CHECK(need("f32*f32 8x7x8 bias=col bias_type=f16", VKGEMM_SLOT_BIAS).alignment == 4);
-    CHECK(need("i8*i8->f32 8x7x8 bias=col bias_type=f16", VKGEMM_SLOT_BIAS).bytes == 14);  // read as it is
     CHECK(need("f32*f32 3x7x8 residual residual_type=bf16", VKGEMM_SLOT_RESIDUAL).bytes == 44);
     CHECK(need("f16*f16 3x7x8 c=separate c_type=f32", VKGEMM_SLOT_C).bytes == 84);
     CHECK(need("i8*i8->i8 3x7x8 residual", VKGEMM_SLOT_RESIDUAL).bytes == 21);
     CHECK(need("i8*i8->i8 3x7x8 scale=row", VKGEMM_SLOT_SCALE).bytes == 12);
+}
+
+TEST_CASE("what a run must bring of 16 bits beside whole sums: elements, for no kernel reads them in words") {
+    constexpr const char* line =
+        "i8*i8->f32 3x7x8 bias=col bias_type=f16 scale=row scale_type=bf16 residual "
+        "residual_type=f16 c=separate c_type=bf16";
+    const BySlot<Requirement> needs = requirements_of(completed(line), 1);
+    const std::pair<VkgemmSlot, uint64_t> bytes[] = {
+        {VKGEMM_SLOT_BIAS, 14}, {VKGEMM_SLOT_SCALE, 6}, {VKGEMM_SLOT_RESIDUAL, 42}, {VKGEMM_SLOT_C, 42}};
+    for (const auto& [slot, wanted] : bytes) {
+        CAPTURE(slot);
+        CHECK(needs[slot].bytes == wanted);
+        CHECK(needs[slot].alignment == 2);
+    }
+    CHECK(requirements_of(completed("i8*i8->f32 3x7x8 scale=all scale_type=f16"), 1)[VKGEMM_SLOT_SCALE].bytes == 2);
 }
 
 TEST_CASE("scalars in memory are an operand of the pass that finishes D, by address") {
