@@ -20,6 +20,8 @@
  *   - vkgemm creates no queue, submits nothing, allocates no device memory, never prints, never aborts, and keeps no
  *     mutable global state. vkgemmCreateContext reads two environment variables, VKGEMM_KERNEL and VKGEMM_NATIVE,
  *     unless VKGEMM_CONTEXT_IGNORE_ENVIRONMENT is set.
+ *   - No call raises a floating-point exception on your thread, whatever the driver does: the traps and flags of fenv.h
+ *     are afterwards what they were before. During the call, your callbacks included, nothing traps.
  *   - You keep every handle that you pass in: vkgemm never destroys one. Destroy objects in this order: plans, their
  *     context, the device. Before you destroy a plan, wait for the command buffers that were recorded with it.
  *   - Every failure has a code. If you pass a VkgemmError, the call writes a sentence to it: the wrong value, the limit

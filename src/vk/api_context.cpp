@@ -197,4 +197,4 @@ VkgemmResult vkgemmCreateContext(const VkgemmContextInfo* given, VkgemmContext* 
     });
 }
 
-void vkgemmDestroyContext(VkgemmContext context) { delete context; }
+void vkgemmDestroyContext(VkgemmContext context) { vk::destroy(context); }

@@ -242,7 +242,7 @@ VkgemmResult vkgemmCreateExplanation(VkgemmContext context, const VkgemmProblem*
     });
 }
 
-void vkgemmDestroyExplanation(VkgemmExplanation explanation) { delete explanation; }
+void vkgemmDestroyExplanation(VkgemmExplanation explanation) { vk::destroy(explanation); }
 
 VkgemmResult vkgemmGetExplanationInfo(VkgemmExplanation e, VkgemmExplanationInfo* info) {
     return vk::get_struct(info, [&]() -> std::optional<VkgemmExplanationInfo> {

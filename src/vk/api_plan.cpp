@@ -82,7 +82,7 @@ VkgemmResult vkgemmCreatePack(VkgemmPlan product, VkgemmSlot slot, VkgemmPlan* p
     });
 }
 
-void vkgemmDestroyPlan(VkgemmPlan plan) { delete plan; }
+void vkgemmDestroyPlan(VkgemmPlan plan) { vk::destroy(plan); }
 
 VkgemmResult vkgemmCheckKernel(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options,
                                VkgemmError* error) {

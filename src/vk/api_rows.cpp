@@ -72,7 +72,7 @@ VkgemmResult vkgemmReadDisabledKernels(const char* text, VkgemmRows* rows, Vkgem
     });
 }
 
-void vkgemmDestroyRows(VkgemmRows rows) { delete rows; }
+void vkgemmDestroyRows(VkgemmRows rows) { vk::destroy(rows); }
 
 uint32_t vkgemmGetRowCount(VkgemmRows rows) { return rows ? static_cast<uint32_t>(rows->rows().size()) : 0; }
 
