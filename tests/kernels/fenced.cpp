@@ -84,7 +84,7 @@ VkgemmPlanInfo info_of(VkgemmPlan plan) {
     return info;
 }
 
-/// Runs a case of f32 without C and steps; A may come packed. "" or what is wrong.
+/// Runs a case without C, whose operands begin at any element; A may come packed. "" or what is wrong.
 std::string run_fenced(const Case& x, Side side) {
     const auto p = vkgemm::plan::complete(x.problem);
     REQUIRE_MESSAGE(bool(p), p.status().text);
@@ -94,7 +94,7 @@ std::string run_fenced(const Case& x, Side side) {
     options.structSize = sizeof options;
     options.workspaceLimit = 64 << 20;
     options.kernel = x.kernel.c_str();
-    options.operandAlignment = 4;
+    options.operandAlignment = vkgemm::plan::info(p->a.type).bytes;
     OwnedPlan plan, packer;
     VkgemmError error{};
     if (vkgemmCreatePlan(device().context().handle(), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
@@ -103,10 +103,15 @@ std::string run_fenced(const Case& x, Side side) {
     const bool packs = info.packedA != VKGEMM_PACKED_NONE;
 
     Fenced a(data.a.span_bytes(), side), b(data.b.span_bytes(), side), d(data.d.span_bytes(), side),
-        packed(packs ? info.requiredBytes[VKGEMM_SLOT_A] : 0, side),
+        bias(data.bias.span_bytes(), side), scale(data.scale.span_bytes(), side),
+        residual(data.residual.span_bytes(), side), packed(packs ? info.requiredBytes[VKGEMM_SLOT_A] : 0, side),
         workspace(info.requiredBytes[VKGEMM_SLOT_WORKSPACE], side, info.workspaceAlignment);
-    std::memcpy(a.data(), &data.a.bytes()[data.a.offset()], data.a.span_bytes());
-    std::memcpy(b.data(), &data.b.bytes()[data.b.offset()], data.b.span_bytes());
+    for (const auto& [to, from] : {std::pair{&a, &data.a},
+                                   {&b, &data.b},
+                                   {&bias, &data.bias},
+                                   {&scale, &data.scale},
+                                   {&residual, &data.residual}})
+        if (from->span_bytes()) std::memcpy(to->data(), &from->bytes()[from->offset()], from->span_bytes());
     VkgemmRun run{};
     run.structSize = sizeof run;
     run.alpha = 1;
@@ -119,8 +124,11 @@ std::string run_fenced(const Case& x, Side side) {
     }
     run.b = b.operand();
     run.d = d.operand();
+    run.bias = bias.operand();
+    run.scale = scale.operand();
+    run.residual = residual.operand();
     run.workspace = workspace.operand();
-    const std::string why = submit(plan.handle, run, {&a, &b, &d, &packed, &workspace});
+    const std::string why = submit(plan.handle, run, {&a, &b, &d, &bias, &scale, &residual, &packed, &workspace});
     if (!why.empty()) return why;
     std::vector<std::byte> after = data.d.bytes();
     std::memcpy(&after[data.d.offset()], d.data(), data.d.span_bytes());
@@ -166,6 +174,29 @@ TEST_CASE("fenced: nothing before or behind operands and workspace is touched, w
                 }
         CHECK_MESSAGE(ran > 0, kernel.name, " took none of the cases");
     }
+}
+
+TEST_CASE("fenced: operands of 16 bits beside whole sums are read element by element") {
+    if (device().info().kind != VK_PHYSICAL_DEVICE_TYPE_CPU) return;
+    std::set<std::string_view> modules;
+    for (const Kernel& kernel : vkgemm::plan::kernels()) {
+        const auto& m = kernel.module;
+        if (!m.is_product() || m.is_mixed() || m.d != vkgemm::plan::scaled || !is_chosen(kernel) || !fits(kernel))
+            continue;
+        if (wants_alignment(kernel) || !modules.insert(m.name).second) continue;
+        for (const Side side : {Side::before, Side::behind}) {
+            Case x = case_for(kernel, 5, 7, 2 * std::max(kernel.tile.BK, 4u) + 3);
+            x.problem.d.type = f32;
+            x.problem.epilogue = {{VKGEMM_STEP_SCALE_ROW}, {VKGEMM_STEP_BIAS_COL}, {VKGEMM_STEP_RESIDUAL}};
+            x.problem.scaleType = vkgemm::plan::bf16;
+            x.problem.biasType = x.problem.residualType = vkgemm::plan::f16;
+            if (refused(x)) continue;
+            INFO(to_text(x), side == Side::before ? " before" : " behind");
+            const std::string why = run_fenced(x, side);
+            CHECK_MESSAGE(why == "", kernel.name, ": ", why);
+        }
+    }
+    if (modules.empty()) MESSAGE("no kernel of whole sums with another D");
 }
 
 TEST_SUITE_END();
