@@ -61,24 +61,6 @@ std::array<Operand, 4> operands(const Problem& p) {
         return (p.upTo & (x.layout == rowMajor ? cols : rows)) != 0;
     };
     const bool loose = (p.upTo & VKGEMM_UP_TO_STRIDES) != 0;
-    const Operand a = {.slot = VKGEMM_SLOT_A,
-                       .matrix = &p.a,
-                       .rows = rows_of_a(p),
-                       .cols = p.k,
-                       .ragged = ragged(p.a, m, k),
-                       .loose = loose,
-                       .batch = p.batch / p.ratioA,
-                       .outer = p.outerBatch / p.outerRatioA,
-                       .outer_stride = p.outerStrideA};
-    const Operand b = {.slot = VKGEMM_SLOT_B,
-                       .matrix = &p.b,
-                       .rows = p.k,
-                       .cols = p.n,
-                       .ragged = ragged(p.b, k, n),
-                       .loose = loose,
-                       .batch = p.batch / p.ratioB,
-                       .outer = p.outerBatch / p.outerRatioB,
-                       .outer_stride = p.outerStrideB};
     const auto like_d = [&](VkgemmSlot slot, const Matrix& x, uint64_t outer_stride) {
         return Operand{.slot = slot,
                        .matrix = &x,
@@ -90,7 +72,25 @@ std::array<Operand, 4> operands(const Problem& p) {
                        .outer = p.outerBatch,
                        .outer_stride = outer_stride};
     };
-    return {a, b, like_d(VKGEMM_SLOT_C, p.c, p.outerStrideC), like_d(VKGEMM_SLOT_D, p.d, p.outerStrideD)};
+    return {Operand{.slot = VKGEMM_SLOT_A,
+                    .matrix = &p.a,
+                    .rows = rows_of_a(p),
+                    .cols = p.k,
+                    .ragged = ragged(p.a, m, k),
+                    .loose = loose,
+                    .batch = p.batch / p.ratioA,
+                    .outer = p.outerBatch / p.outerRatioA,
+                    .outer_stride = p.outerStrideA},
+            Operand{.slot = VKGEMM_SLOT_B,
+                    .matrix = &p.b,
+                    .rows = p.k,
+                    .cols = p.n,
+                    .ragged = ragged(p.b, k, n),
+                    .loose = loose,
+                    .batch = p.batch / p.ratioB,
+                    .outer = p.outerBatch / p.outerRatioB,
+                    .outer_stride = p.outerStrideB},
+            like_d(VKGEMM_SLOT_C, p.c, p.outerStrideC), like_d(VKGEMM_SLOT_D, p.d, p.outerStrideD)};
 }
 
 std::string_view slot_name(VkgemmSlot s) {
