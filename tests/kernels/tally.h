@@ -23,7 +23,7 @@ inline constexpr uint32_t as_on_a_gpu = 65536;
 
 class Tally {
    public:
-    /// Of `step` cases one is run, beginning with the `first`; --all runs all of them. An even step is made odd, because
+    /// Runs one in `step` cases, beginning with the `first`; with --all, all of them. An even step is made odd, because
     /// layouts count in powers of two: every eighth case would have the same one.
     explicit Tally(std::string what, size_t step = 1, size_t first = 0, Twist twist = {})
         : what_(std::move(what)), twist_(std::move(twist)), step_(everything() ? 1 : step | 1), first_(first % step_) {}
