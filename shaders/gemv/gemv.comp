@@ -55,7 +55,7 @@ acc_t small(uint v, uint k) {
 }
 
 // What was loaded from k on, or 0 if k is past k_end, which happens in the last step only. Both operands must be 0
-// there, because 0 times infinity is NaN. The plan makes sure that no chunk is half outside.
+// there, because 0 times infinity is NaN. A chunk is half outside only if it was packed, and then ends with zeros.
 uvec4 counted(uvec4 chunk, uint k, bool last) { return last ? mix(uvec4(0), chunk, bvec4(k < k_end)) : chunk; }
 acc_t counted(acc_t value, uint k, bool last) { return last && k >= k_end ? acc_t(0) : value; }
 
@@ -71,7 +71,7 @@ void step_along(uint o0, uint v0, uint team, uint k0, bool last) {
             uvec4 mate;
             if (MATES) mate = counted(mates(v0 + v, k), k, last);
             [[unroll]] for (uint i = 0; i < P; ++i) {
-                const acc_t s = MATES ? element(mate, i) : counted(small(v0 + v, k + i), k, last);
+                const acc_t s = MATES ? element(mate, i) : counted(small(v0 + v, k + i), k + i, last);
                 [[unroll]] for (uint r = 0; r < R; ++r) sums[r * V + v] += element(chunk[u * R + r], i) * s;
             }
         }

@@ -155,6 +155,27 @@ TEST_CASE("gemv: an infinity in the last k of a whole product stays one") {
     tally.none();
 }
 
+TEST_CASE("gemv: an infinity in the last k stays one if K ends within 16 bytes that a packer filled up with zeros") {
+    using Named = std::pair<const char*, const char*>;
+    for (const Named& named : {Named{"gemv_f32_16x1", "f32*f32 106x4x9"},
+                               {"gemv_f32_16x1", "f32*f32 106x4x10 packed_a=any"},
+                               {"gemv_f32_1x16", "f32*f32 4x106x11 layout=tt"},
+                               {"gemv_f32_1x16", "f32*f32 8x106x9 layout=tt packed_a=any packed_b=any"},
+                               {"gemv_f16_1x16", "f16*f16 106x4x9 layout_d=t"},
+                               {"gemv_bf16_16x1", "bf16*bf16 106x8x15"},
+                               {"gemv_f64_16x1", "f64*f64 106x4x9"}}) {
+        const Kernel* const row = vkgemm::plan::find_kernel(named.first);
+        REQUIRE_MESSAGE(row, named.first);
+        if (!is_chosen(*row) || !fits(*row)) continue;
+        Case x = case_of(named.first, named.second);
+        x.fill = Fill::placed;
+        for (const bool in_b : {false, true}) {
+            x.seed = placed_seed(x.problem.k - 1, in_b, 1);
+            CHECK(run(x) == "");
+        }
+    }
+}
+
 TEST_CASE("f64: factors and numbers that f32 does not hold, and the curves of the epilogue") {
     for_each_row([](const Kernel& kernel, Tally& tally) {
         if (kernel.module.accumulate != vkgemm::plan::f64) return tally.none();
