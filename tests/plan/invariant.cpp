@@ -58,3 +58,39 @@ TEST_CASE("invariant: one kernel and tile for every m and batch, and K whole") {
     }
     CHECK(others > 100);  // without it they do
 }
+
+TEST_CASE("invariant: a plan takes the keys of its own packed operands, and refuses others") {
+    for (const char* name : {"h200", "lavapipe", "swiftshader"}) {
+        const DeviceCaps caps = *parse_device_caps(file_text(std::string("devices/") + name + ".txt"));
+        const DeviceKernels device(caps);
+        Request request;
+        request.workspace_limit = 1 << 30;
+        const auto planned = [&](const Problem& given) {
+            const auto p = prepare(given);
+            REQUIRE_MESSAGE(bool(p), p.status().text);
+            const auto binding = choose_binding(caps, p->completed, request);
+            REQUIRE_MESSAGE(bool(binding), binding.status().text);
+            const Result<Choice> choice = select_for(device, *p, request, *binding);
+            if (!choice) return Result<Steps>(choice.status());
+            return Result<Steps>(make_steps(*choice, p->completed, p->normalised, caps, request));
+        };
+        for (const char* line :
+             {"f32*f32 5x26x112 invariant packed_a=any", "f32*f32 11x26x94 batch=6 invariant packed_b=any",
+              "f32*f32 7x40x96 layout_d=t invariant packed_a=any packed_b=any",
+              "f16*f16 300x512x256 batch=2 layout=nt invariant packed_a=any packed_b=any"}) {
+            CAPTURE(std::string(name));
+            CAPTURE(std::string(line));
+            Problem given = parse_problem(line)->problem;
+            const auto any = planned(given);
+            if (!any) continue;  // the device has no f16
+            for (const auto& [key, slot] : {std::pair{&given.packedA, VKGEMM_SLOT_A}, {&given.packedB, VKGEMM_SLOT_B}})
+                if (*key != VKGEMM_PACKED_NONE) *key = any->packed_keys[slot];
+            const auto own = planned(given);
+            REQUIRE_MESSAGE(bool(own), own.status().text);
+            CHECK(own->packed_keys == any->packed_keys);
+            CHECK(own->steps[0].kernel == any->steps[0].kernel);
+            (given.packedA != VKGEMM_PACKED_NONE ? given.packedA : given.packedB) ^= 2;
+            CHECK(planned(given).status().code == VKGEMM_ERROR_UNSUPPORTED);
+        }
+    }
+}

@@ -266,6 +266,8 @@ Problem invariant_reference(Problem p, uint64_t rows) {
     for (Matrix* x : {&p.a, &p.b, &p.c, &p.d}) x->batchStride = 0;
     for (Matrix* x : {&p.a, &p.c, &p.d})
         if (x->layout == columnMajor) x->ld = reference_rows;
+    for (uint64_t* key : {&p.packedA, &p.packedB})  // a key is of a layout for the problem's own m and batch
+        if (*key != VKGEMM_PACKED_NONE) *key = VKGEMM_PACKED_ANY;
     return p;
 }
 

@@ -54,7 +54,7 @@ struct Sizes {
 constexpr Sizes sizes_of(const Problem& p) { return {p.m, p.n, p.k, p.batch}; }
 
 /// What the kernel of a batch-invariant problem is chosen for, whatever its m and its batch are: one product of so many
-/// rows, with leading dimensions that do not tell m.
+/// rows, with leading dimensions that do not tell m, and packed operands of any layout.
 inline constexpr uint64_t reference_rows = 256;
 Problem invariant_reference(Problem completed, uint64_t rows = reference_rows);
 
