@@ -168,7 +168,7 @@ inline double applied(const Step& step, double x) {
         case VKGEMM_STEP_SILU:
             return x / (1 + std::exp(-x));
         case VKGEMM_STEP_LEAKY_RELU:
-            return x < 0 ? static_cast<double>(step.low) * x : x;
+            return x < 0 ? (step.low == 0 ? 0 : static_cast<double>(step.low) * x) : x;
         case VKGEMM_STEP_CLAMP: {
             const double low = static_cast<double>(step.low), high = static_cast<double>(step.high);
             return x < low ? low : x > high ? high : x;

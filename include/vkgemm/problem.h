@@ -186,7 +186,7 @@ typedef enum VkgemmSlot {
  *
  * Arithmetic. GELU, SiLU, clamps and leaky ReLU are computed in the accumulator's type, which must be floating-point.
  * Quantised products (see below) may have these steps too, and compute them in f32. GELU is
- * 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+ * 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). Leaky ReLU with a slope of 0 is ReLU: it makes -infinity 0.
  *
  * Types. By default bias, scale, residual and C have D's type. To give them another type, set biasType, scaleType,
  * residualType or c.type. If sums are f32 or f16, each of these operands may be f32, f16 or bf16, whatever D's type is.

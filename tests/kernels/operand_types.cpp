@@ -103,11 +103,11 @@ TEST_CASE("operands of different types beside one D, transposed, in batches, and
     });
 }
 
-TEST_CASE("leaky ReLU: below 0 the slope, NaN stays NaN") {
+TEST_CASE("leaky ReLU: below 0 the slope, and 0 if that is 0; NaN stays NaN") {
     for_each_product([](const Kernel& kernel, Tally& tally) {
         const bool scaled = kernel.module.d == vkgemm::plan::scaled;
         if (!vkgemm::plan::info(kernel.module.accumulate).is_float && !scaled) return tally.none();
-        for (const float slope : {0.5f, -1.0f}) {
+        for (const float slope : {0.5f, -1.0f, 0.0f}) {
             Case x = odd_case(kernel);
             x.problem.epilogue = {{VKGEMM_STEP_LEAKY_RELU, slope}};
             tally(x);
