@@ -118,7 +118,8 @@ abi::GroupedArgs grouped_args(const abi::GemmArgs& x) {
 }
 
 // Lists the tiles of a table of groups in the workspace.
-void record_list(const VkgemmPlan_T& p, VkCommandBuffer cmd, const Work& work, const ResolvedOperands& operands) {
+void record_list(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& work,
+                 const ResolvedOperands& operands) {
     const DeviceFunctions& f = p.context->device.functions;
     const plan::Step &list = work.steps[0], &product = work.steps[1];
     const Resolved& workspace = operands[VKGEMM_SLOT_WORKSPACE];
@@ -126,7 +127,10 @@ void record_list(const VkgemmPlan_T& p, VkCommandBuffer cmd, const Work& work, c
         return operands[bound_slot(work, product, binding)];
     };
     const auto end = [](const Resolved& x) { return two_words(x.address + x.bytes); };
+    abi::GemmArgs args = product.args;
+    set_scalars(p, run, work.parts[0], operands, args);
     abi::TableArgs table = *work.table;
+    table.k = args.k;  // 0 if alpha is: then no group reads A and B
     table.a = two_words(operand(BIND_A).address);
     table.end_a = end(operand(BIND_A));
     table.b = two_words(operand(BIND_B).address);
@@ -287,7 +291,7 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
     if ((run.flags & VKGEMM_RECORD_BARRIER_BEFORE) && range.first == 0)
         memory_barrier(f, cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
                        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
-    if (work.table && range.first == 0) record_list(p, cmd, work, operands);
+    if (work.table && range.first == 0) record_list(p, cmd, run, work, operands);
     if (work.table && range.first <= 1 && last > 1) record_listed(p, cmd, run, work, operands);
     uint32_t done = 0;  // dispatches of earlier steps
     const auto record_one = [&](const plan::Recorded& recorded) {

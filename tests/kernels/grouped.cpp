@@ -18,39 +18,6 @@ namespace {
 
 using plan::Kernel;
 
-uint64_t at(const plan::Matrix& x, uint64_t ld, uint64_t row, uint64_t col) {
-    return x.layout == plan::rowMajor ? row * ld + col : col * ld + row;
-}
-
-/// D after the groups were computed one after the other, in the order of its operand.
-std::vector<double> expected(const Groups& g, double alpha, double beta) {
-    const Problem& p = g.p;
-    const std::vector<double> a = g.a.numbers(), b = g.b.numbers();
-    std::vector<double> d = g.d.numbers();
-    for (const VkgemmGroup& x : g.table) {
-        const auto own = [&](uint32_t bit, uint32_t size, uint64_t most) {
-            return p.upTo & bit ? std::min<uint64_t>(size, most) : most;
-        };
-        uint64_t m = own(VKGEMM_UP_TO_M, x.m, p.m);
-        const uint64_t n = own(VKGEMM_UP_TO_N, x.n, p.n), k = own(VKGEMM_UP_TO_K, x.k, p.k);
-        if (Groups::is_indexed(p))
-            m = std::min<uint64_t>(m, g.indices.size() - std::min<size_t>(x.firstIndex, g.indices.size()));
-        for (uint64_t i = 0; i < m; ++i)
-            for (uint64_t j = 0; j < n; ++j) {
-                const uint64_t to = Groups::is_indexed(p) ? g.indices[x.firstIndex + i] : i;
-                const uint64_t from = Groups::is_indexed(p) ? to / p.indicesPerRow : i;
-                if (Groups::is_indexed(p) && to >= p.m) continue;
-                double sum = 0;
-                for (uint64_t q = 0; q < k; ++q)
-                    sum += a[x.offsetA + at(p.a, x.lda ? x.lda : p.a.ld, from, q)] *
-                           b[x.offsetB + at(p.b, x.ldb ? x.ldb : p.b.ld, q, j)];
-                double& value = d[x.offsetD + at(p.d, x.ldd ? x.ldd : p.d.ld, to, j)];
-                value = rounded(p.d.type, alpha * sum + beta * value);
-            }
-    }
-    return d;
-}
-
 host::Buffer uploaded(const void* bytes, size_t size) {
     auto made = device().createBuffer(std::max<size_t>(size, 4), host::Memory::host);
     REQUIRE_MESSAGE(bool(made), made.status().text);
@@ -147,6 +114,7 @@ std::string run_groups(const Groups& run, const Groups& good, const char* kernel
     r.indices.size = run.indices.size() * sizeof(uint32_t);
     r.workspace.buffer = workspace.handle();
     r.alpha = alpha;
+    if (alpha == 0) r.flags |= VKGEMM_RECORD_ZERO_ALPHA;
     r.beta = beta;
     if (const std::string why = submitted(plan, r, messages); !why.empty()) return why;
 
@@ -303,6 +271,20 @@ TEST_CASE("groups of a table, and with index lists: every kernel that takes them
         }
     });
     for (const auto& row : right) CHECK_MESSAGE(row.second > 0, row.first, " took none of the problems");
+}
+
+TEST_CASE("groups with an alpha of 0 read neither A nor B, whether their K varies or not") {
+    uint64_t seed = 0;
+    for (const auto& [sizes, beta] : {std::pair{"29x35x40 batch=5 groups=table upto=m", 0.0},
+                                      {"29x36x40 batch=6 groups=table upto=mnk layout=nt", 0.0},
+                                      {"24x33x38 batch=4 groups=table layout=tn c=d", 2.0},
+                                      {"45x35x38 batch=7 groups=indexed per_row=4 upto=m c=d", 2.0},
+                                      {"29x36x40 batch=6 groups=addresses upto=mn layout=nt", 0.0}}) {
+        Groups groups(sizes, ++seed);
+        for (Guarded* const x : {&groups.a, &groups.b}) x->fill([] { return NAN; });
+        const std::string why = run_groups(groups, groups, nullptr, nullptr, 0, beta);
+        CHECK_MESSAGE(why.empty(), sizes, ": ", why);
+    }
 }
 
 TEST_CASE("a batch whose matrices of B indices choose: every family of few rows, and indices beyond") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operands, tables and index lists of random groups, which the tests of grouped products run.
+// Operands, tables and index lists of random groups, which the tests of grouped products run, and what D becomes.
 #pragma once
 #include <doctest/doctest.h>
 
@@ -106,5 +106,38 @@ struct Groups {
 
     std::mt19937_64 random_;
 };
+
+inline uint64_t at(const plan::Matrix& x, uint64_t ld, uint64_t row, uint64_t col) {
+    return x.layout == plan::rowMajor ? row * ld + col : col * ld + row;
+}
+
+/// D after the groups were computed one after the other, in the order of its operand.
+inline std::vector<double> expected(const Groups& g, double alpha, double beta) {
+    const Problem& p = g.p;
+    const std::vector<double> a = g.a.numbers(), b = g.b.numbers();
+    std::vector<double> d = g.d.numbers();
+    for (const VkgemmGroup& x : g.table) {
+        const auto own = [&](uint32_t bit, uint32_t size, uint64_t most) {
+            return p.upTo & bit ? std::min<uint64_t>(size, most) : most;
+        };
+        uint64_t m = own(VKGEMM_UP_TO_M, x.m, p.m);
+        const uint64_t n = own(VKGEMM_UP_TO_N, x.n, p.n), k = own(VKGEMM_UP_TO_K, x.k, p.k);
+        if (Groups::is_indexed(p))
+            m = std::min<uint64_t>(m, g.indices.size() - std::min<size_t>(x.firstIndex, g.indices.size()));
+        for (uint64_t i = 0; i < m; ++i)
+            for (uint64_t j = 0; j < n; ++j) {
+                const uint64_t to = Groups::is_indexed(p) ? g.indices[x.firstIndex + i] : i;
+                const uint64_t from = Groups::is_indexed(p) ? to / p.indicesPerRow : i;
+                if (Groups::is_indexed(p) && to >= p.m) continue;
+                double sum = 0;
+                for (uint64_t q = 0; q < (alpha == 0 ? 0 : k); ++q)
+                    sum += a[x.offsetA + at(p.a, x.lda ? x.lda : p.a.ld, from, q)] *
+                           b[x.offsetB + at(p.b, x.ldb ? x.ldb : p.b.ld, q, j)];
+                double& value = d[x.offsetD + at(p.d, x.ldd ? x.ldd : p.d.ld, to, j)];
+                value = rounded(p.d.type, alpha * sum + beta * value);
+            }
+    }
+    return d;
+}
 
 }  // namespace vkgemm::test
