@@ -51,6 +51,14 @@ uint from_a, from_b;
 void move(inout uint from, uint elements, uint bytes) { from += elements; }
 #endif
 
+// Elements of a load behind its first one, in the direction of fours. Of fours that are counted in fours, as those of
+// plain modules, every element names all four.
+#ifdef VKGEMM_MIXED
+#define BEHIND(X, along) ((along) ? UNIT_##X - 1 : 0)
+#else
+#define BEHIND(X, along) 0
+#endif
+
 #define PLACES_OF(X, x)                                                      \
     uint down_of_##x(uint l) { return down_##x + l / PARTS_##X * DOWN_##X; } \
     uint along_##x(uint l) { return (lane_##x + l % PARTS_##X * LANES_##X) * UNIT_##X; }
@@ -63,7 +71,8 @@ PLACES_OF(B, b)
     down_##x = gl_LocalInvocationIndex / LANES_##X;                                                \
     lane_##x = gl_LocalInvocationIndex % LANES_##X;                                                \
     [[unroll]] for (uint l = 0; l < (K##X ? LOADS_##X : PARTS_##X); ++l) {                         \
-        const uint line = LINE_OF(nearest(first + (K##X ? down_of_##x(l) : along_##x(l)), count)); \
+        const uint place = first + (K##X ? down_of_##x(l) : along_##x(l));                         \
+        const uint line = LINE_OF(nearest(place, count - BEHIND(X, !K##X)));                       \
         starts_##x[l] = batch * args.batch_##x + line * (K##X ? args.ld##x : 1);                   \
     }                                                                                              \
     from_##x = BEGIN(x);                                                                           \
@@ -76,16 +85,17 @@ void start(uint row0, uint col0) {
 
 // Loads the next tile, of `depth` steps of k, to registers. The first tile may have fewer than BK; the rest of it
 // becomes 0. All other tiles are whole, so that the loop tests nothing.
-#define FETCH(X, x)                                                                                       \
-    [[unroll]] for (uint l = 0; l < LOADS_##X; ++l) {                                                     \
-        const uint q = K##X ? along_##x(l) : down_of_##x(l), k = first ? min(q, k_end - k_begin - 1) : q; \
-        const uint at = starts_##x[K##X ? l : l % PARTS_##X] + k * (K##X ? 1 : args.ld##x);               \
-        const bool is_beyond = WHOLE == 0 && first && q >= depth;                                         \
-        if (VEC4_OF_##X) next_##x[l] = FOUR_OF(X, x, at);                                                 \
-        else next_##x[l / 4][l % 4] = ONE_OF(X, x, at);                                                   \
-        if (VEC4_OF_##X && is_beyond) next_##x[l] = acc4_t(0);                                            \
-        if (!VEC4_OF_##X && is_beyond) next_##x[l / 4][l % 4] = 0;                                        \
-    }                                                                                                     \
+#define FETCH(X, x)                                                                         \
+    [[unroll]] for (uint l = 0; l < LOADS_##X; ++l) {                                       \
+        const uint q = K##X ? along_##x(l) : down_of_##x(l);                                \
+        const uint k = first ? min(q, k_end - k_begin - 1 - BEHIND(X, K##X)) : q;           \
+        const uint at = starts_##x[K##X ? l : l % PARTS_##X] + k * (K##X ? 1 : args.ld##x); \
+        const bool is_beyond = WHOLE == 0 && first && q >= depth;                           \
+        if (VEC4_OF_##X) next_##x[l] = FOUR_OF(X, x, at);                                   \
+        else next_##x[l / 4][l % 4] = ONE_OF(X, x, at);                                     \
+        if (VEC4_OF_##X && is_beyond) next_##x[l] = acc4_t(0);                              \
+        if (!VEC4_OF_##X && is_beyond) next_##x[l / 4][l % 4] = 0;                          \
+    }                                                                                       \
     move(from_##x, depth * (K##X ? 1 : args.ld##x), BYTES(TYPE_##X));
 void fetch(bool first, uint depth) {
     FETCH(A, a)

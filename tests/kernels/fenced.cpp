@@ -24,6 +24,7 @@ using namespace vkgemm::test;
 using vkgemm::columnMajor;
 using vkgemm::plan::f32;
 using vkgemm::plan::Kernel;
+using vkgemm::plan::Problem;
 
 namespace {
 
@@ -84,8 +85,9 @@ VkgemmPlanInfo info_of(VkgemmPlan plan) {
     return info;
 }
 
-/// Runs a case without C, whose operands begin at any element; A may come packed. "" or what is wrong.
-std::string run_fenced(const Case& x, Side side) {
+/// Runs a case without C, whose operands begin at multiples of `alignment` bytes; A may come packed. "" or what is
+/// wrong.
+std::string run_fenced(const Case& x, Side side, uint32_t alignment) {
     const auto p = vkgemm::plan::complete(x.problem);
     REQUIRE_MESSAGE(bool(p), p.status().text);
     const Data data(x, *p);
@@ -94,7 +96,7 @@ std::string run_fenced(const Case& x, Side side) {
     options.structSize = sizeof options;
     options.workspaceLimit = 64 << 20;
     options.kernel = x.kernel.c_str();
-    options.operandAlignment = vkgemm::plan::info(p->a.type).bytes;
+    options.operandAlignment = alignment;
     OwnedPlan plan, packer;
     VkgemmError error{};
     if (vkgemmCreatePlan(device().context().handle(), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
@@ -102,9 +104,11 @@ std::string run_fenced(const Case& x, Side side) {
     const VkgemmPlanInfo info = info_of(plan.handle);
     const bool packs = info.packedA != VKGEMM_PACKED_NONE;
 
-    Fenced a(data.a.span_bytes(), side), b(data.b.span_bytes(), side), d(data.d.span_bytes(), side),
-        bias(data.bias.span_bytes(), side), scale(data.scale.span_bytes(), side),
-        residual(data.residual.span_bytes(), side), packed(packs ? info.requiredBytes[VKGEMM_SLOT_A] : 0, side),
+    // A and B of mixed types are read in words.
+    Fenced a(packs ? data.a.span_bytes() : info.requiredBytes[VKGEMM_SLOT_A], side),
+        b(info.requiredBytes[VKGEMM_SLOT_B], side), d(data.d.span_bytes(), side), bias(data.bias.span_bytes(), side),
+        scale(data.scale.span_bytes(), side), residual(data.residual.span_bytes(), side),
+        packed(packs ? info.requiredBytes[VKGEMM_SLOT_A] : 0, side),
         workspace(info.requiredBytes[VKGEMM_SLOT_WORKSPACE], side, info.workspaceAlignment);
     for (const auto& [to, from] : {std::pair{&a, &data.a},
                                    {&b, &data.b},
@@ -168,7 +172,37 @@ TEST_CASE("fenced: nothing before or behind operands and workspace is touched, w
                     if (m.family.packs_fragments && size[1] == 8) x.problem.packedA = VKGEMM_PACKED_ANY;
                     if (refused(x)) continue;
                     INFO(to_text(x), side == Side::before ? " before" : " behind");
-                    const std::string why = run_fenced(x, side);
+                    const std::string why = run_fenced(x, side, 4);
+                    CHECK_MESSAGE(why == "", kernel.name, ": ", why);
+                    ++ran;
+                }
+        CHECK_MESSAGE(ran > 0, kernel.name, " took none of the cases");
+    }
+}
+
+TEST_CASE("fenced: operands of mixed types, whose fours begin anywhere, at every edge") {
+    if (device().info().kind != VK_PHYSICAL_DEVICE_TYPE_CPU) return;
+    std::set<std::string_view> modules;
+    for (const Kernel& kernel : vkgemm::plan::kernels()) {
+        const auto& m = kernel.module;
+        if (!m.is_product() || !m.is_mixed() || m.d != f32 || !is_chosen(kernel) || !fits(kernel)) continue;
+        if (wants_alignment(kernel) || !modules.insert(m.name).second) continue;
+        size_t ran = 0;
+        using Size = std::array<uint64_t, 3>;
+        const Size sizes[] = {{24, 12, 12},  // whole fours, less than a tile in each direction
+                              {7, 8, 2u * kernel.tile.BK + 32},
+                              {kernel.tile.BM + 3u, kernel.tile.BN + 5u, 2u * kernel.tile.BK + 3}};
+        for (const Size& size : std::span(sizes).first(is_quick() ? 1 : std::size(sizes)))
+            for (const bool transposed : {false, true})
+                for (const uint32_t alignment : {4u, 2u}) {
+                    Case x = case_for(kernel, size[0], size[1], size[2]);
+                    Problem& p = x.problem;
+                    if (transposed) p.a.layout = p.b.layout = columnMajor;
+                    x = widened(x);
+                    p.a.ld = (p.a.layout == columnMajor ? p.m : p.k) + 1;
+                    if (refused(x)) continue;
+                    INFO(to_text(x), " alignment ", alignment);
+                    const std::string why = run_fenced(x, Side::behind, alignment);
                     CHECK_MESSAGE(why == "", kernel.name, ": ", why);
                     ++ran;
                 }
@@ -192,7 +226,7 @@ TEST_CASE("fenced: operands of 16 bits beside whole sums are read element by ele
             x.problem.biasType = x.problem.residualType = vkgemm::plan::f16;
             if (refused(x)) continue;
             INFO(to_text(x), side == Side::before ? " before" : " behind");
-            const std::string why = run_fenced(x, side);
+            const std::string why = run_fenced(x, side, vkgemm::plan::info(x.problem.a.type).bytes);
             CHECK_MESSAGE(why == "", kernel.name, ": ", why);
         }
     }
