@@ -53,6 +53,8 @@ fault "wide loads do not check edges" shaders/simt/simt_copy.glsl \
     's/if \(VEC4_OF_##X && is_beyond\)/if (VEC4_OF_##X \&\& false)/' simt_f32 kernels.lavapipe.simt
 fault "the batch stride is left out" shaders/simt/simt_copy.glsl \
     's/starts_##x\[l\] = batch \* args\.batch_##x \+ line/starts_##x[l] = line/' simt_f32 kernels.lavapipe.simt
+fault "fours of mixed types begin at the last element" shaders/simt/simt_copy.glsl \
+    's/\(\(along\) \? UNIT_##X - 1 : 0\)/0/' simt_mixed_f32 kernels.lavapipe.simt
 fault "the last row of a column-major A is read from the row before" shaders/cpu/cpu.comp \
     's/min\(i, args\.m - 1 - row0\)/min(i, max(args.m - 1 - row0, 1) - 1)/' cpu_f32 kernels.lavapipe.cpu
 fault "panels behind the last one of A are read" shaders/cpu_packed/cpu_packed.comp \
@@ -83,6 +85,8 @@ fault "no zeros follow the last chunk" shaders/common/chunk16.glsl \
 fault "offsets of descriptors are left out" shaders/common/chunk16.glsl \
     's/#define BYTES_PAST_16\(name\) \(args\.name\.x \* name##_bytes\)/#define BYTES_PAST_16(name) 0/' '^pack_(8|16|32)' \
     kernels.lavapipe.pack
+fault "k is compared in place of k + i" shaders/gemv/gemv.comp 's/(small\(v0 \+ v, k \+ i\), k) \+ i,/\1,/' gemv_f32 \
+    kernels.lavapipe.gemv
 fault "a product of parts is left out" shaders/f32_split/f16x2.comp '/^    multiply\(1, 0\);$/d' f16x2_f32 \
     kernels.lavapipe.f16x2
 fault "the factor of another row is used" shaders/f32_split/f16x2.comp 's/rows\[r % 4\]/rows[(r + 1) % 4]/' f16x2_f32 \
@@ -104,4 +108,6 @@ fault "indices begin one place later" src/vk/record.cpp \
     's/(out\.indices = two_words\(operands\[VKGEMM_SLOT_INDICES\]\.address)\)/\1 + 4)/' '' kernels.lavapipe.groups
 fault "index lists are ignored" src/vk/record.cpp \
     's/table\.indices = two_words\(operands\[VKGEMM_SLOT_INDICES\]\.address\)/table.indices = {0, 0}/' '' \
+    kernels.lavapipe.groups
+fault "an alpha of 0 does not reach the list of tiles" src/vk/record.cpp 's/table\.k = args\.k;//' '' \
     kernels.lavapipe.groups
