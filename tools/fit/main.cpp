@@ -110,7 +110,7 @@ bool write(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-int main(int count, char** words) {
+int main(int count, char** words) try {
     CLI::App app("Fits the terms of tiles to times. CONTRIBUTING.md says when and how.", "fit_terms");
     Arguments a;
     add_options(app, a);
@@ -145,8 +145,11 @@ int main(int count, char** words) {
         if (p.file != generated_file) report.add(p, loss_of(p, network), a.files[p.file].first);
     report.print();
     auto files = terms_texts(network, all.tiles);
-    for (auto& [folder, text] : files)
-        if (!write(a.out + "/" + folder + "/terms.def", text)) return refuse("cannot write to " + a.out + "/" + folder);
+    for (auto& [folder, terms] : files)
+        if (!write(a.out + "/" + folder + "/terms.def", terms))
+            return refuse("cannot write to " + a.out + "/" + folder);
     if (!write(a.out + "/src/plan/choice/fact_weights.def", weights_text(network, a.devices)))
         return refuse("cannot write to " + a.out + "/src/plan/choice");
+} catch (const std::exception& e) {
+    return refuse(e.what());
 }
