@@ -142,7 +142,7 @@ Status Cuda::stall(size_t runs) {
     if (seconds_ == 0 || seconds_ > 10 * launch) return {};
     if (!scratch_)
         if (const int error = call.Malloc(&scratch_, scratch_bytes)) return failed(error, "cudaMalloc");
-    for (double t = 0; t < launch * static_cast<double>(runs); t += fill)
+    for (size_t i = 0; static_cast<double>(i) * fill < launch * static_cast<double>(runs); ++i)
         if (const int error = call.MemsetAsync(scratch_, 0, scratch_bytes, nullptr))
             return failed(error, "cudaMemsetAsync");
     return {};

@@ -152,9 +152,10 @@ string zsh_options(const std::vector<ManualOption>& options) {
             else if (!v.words.empty())
                 after += "(" + joined(v.words) + ")";
         }
-        for (const string& name : o.names)
-            out += " \\\n        '" + name + (!o.value.empty() && name.starts_with("--") ? "=[" : "[") +
-                   zsh_text(brief(o.text)) + "]" + after + "'";
+        for (const string& name : o.names) {
+            out += " \\\n        '" + name + (!o.value.empty() && name.starts_with("--") ? "=[" : "[");
+            out += zsh_text(brief(o.text)) + "]" + after + "'";
+        }
     }
     return out;
 }

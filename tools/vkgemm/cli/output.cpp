@@ -80,7 +80,7 @@ namespace {
 /// A new file beside `path`, empty; "" where none can be made.
 std::string new_file_beside(const std::string& path) {
     for (int i = 1; i <= 1000; ++i) {
-        const std::string name = path + ".partial" + (i > 1 ? std::to_string(i) : "");
+        std::string name = path + ".partial" + (i > 1 ? std::to_string(i) : "");
         errno = 0;
         if (std::FILE* const file = std::fopen(name.c_str(), "wbx")) {
             std::fclose(file);

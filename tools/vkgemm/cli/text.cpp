@@ -109,7 +109,7 @@ std::string progress_line(size_t step, size_t steps, double seconds_left, std::s
     if (seconds_left >= 0) {
         const double minutes = seconds_left / 60;
         const bool long_way = minutes >= 1.5;
-        line += ", about " + std::to_string(static_cast<long>((long_way ? minutes : seconds_left) + 0.5)) +
+        line += ", about " + std::to_string(std::lround(long_way ? minutes : seconds_left)) +
                 (long_way ? " min left" : " s left");
     }
     line += "] " + std::string(what);

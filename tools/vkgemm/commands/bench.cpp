@@ -66,7 +66,7 @@ Result<std::vector<Case>> collect_cases(const Options& options) {
     if (options.shapes.empty()) return load_cases(options.problems, options.suite);
     auto cases = parse_shapes(options.shapes, options.type, options.layout);
     if (!cases || (options.problems.empty() && options.suite.empty())) return cases;
-    const auto more = load_cases(options.problems, options.suite);
+    auto more = load_cases(options.problems, options.suite);
     if (!more) return more;
     cases->insert(cases->end(), more->begin(), more->end());
     return cases;

@@ -47,7 +47,7 @@ struct Outcome {
 
     const Tried& winner() const { return tried[best]; }
     /// The cost model's choice; null: it could not be run.
-    const Tried* model() const { return !tried.empty() && tried[0].candidate.chosen ? &tried[0] : nullptr; }
+    const Tried* model() const { return !tried.empty() && tried[0].candidate.chosen ? &tried.front() : nullptr; }
     bool gains() const { return model() && best != 0; }
     double gain() const { return model() ? model()->seconds / winner().seconds : 1; }
 };
@@ -147,7 +147,7 @@ Status Tuner::second_look(CaseRunner& runner, Outcome& found) {
     std::ranges::stable_sort(finalists, {}, [](const Tried* t) { return t->seconds; });
     if (finalists.size() > most_finalists) finalists.resize(most_finalists);
     if (found.model() && std::ranges::find(finalists, found.model()) == finalists.end())
-        finalists.push_back(&found.tried[0]);
+        finalists.push_back(&found.tried.front());
     if (finalists.size() < 2) return {};
     for (const bool again : {false, true})
         for (Tried* t : finalists) {

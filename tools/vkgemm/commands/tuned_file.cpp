@@ -32,9 +32,11 @@ void report_skipped(const std::string& path, const Rows& rows) {
     std::map<std::string, size_t> count;  // by reason
     for (const VkgemmRow& row : rows.all())
         if (*row.reason) ++count[row.reason];
-    for (const auto& [why, n] : count)
-        warn("vkgemm: " + path + ": " + std::to_string(n) + (n == 1 ? " row is skipped: " : " rows are skipped: ") +
-             why);
+    for (const auto& [why, n] : count) {
+        std::string line = "vkgemm: " + path + ": " + std::to_string(n);
+        line += n == 1 ? " row is skipped: " : " rows are skipped: ";
+        warn(line + why);
+    }
 }
 
 /// Without the lines of a model of `device`.

@@ -126,8 +126,8 @@ Status CaseRunner::prepare_check() {
         const uint32_t around = poison(m ? m->type : r_.d.type);
         OperandCopies& slot = check_slots_->at(i);
         const bool all_poison = i == VKGEMM_SLOT_D && case_.problem.cSource != VKGEMM_C_IS_D;
-        const Status filled = !first && all_poison && slot.bytes ? device_.fill(slot.buffer, 0, slot.stride, around)
-                                                                 : fill_slot(slot, bytes[i], 1, around);
+        Status filled = !first && all_poison && slot.bytes ? device_.fill(slot.buffer, 0, slot.stride, around)
+                                                           : fill_slot(slot, bytes[i], 1, around);
         if (!filled) {
             check_slots_.reset();
             return filled;

@@ -104,7 +104,7 @@ Result<Case> parse_case(const std::string& line) {
 Result<Case> parse_work(const std::string& line) {
     Result<Case> c = parse_case(line);
     if (!c) return c;
-    if (const Status why = refused_size(resolve(c->problem)); !why) return why;
+    if (Status why = refused_size(resolve(c->problem)); !why) return why;
     if (c->problem.m && c->problem.n) return c;
     return Status{VKGEMM_ERROR_INVALID_PROBLEM, VK_SUCCESS, "m or n is 0: there is nothing to compute"};
 }

@@ -44,7 +44,8 @@ double deviation_of(const Case& c, const OperandBytes& operands, std::span<const
         }
         const double off =
             std::abs(element(resolved.d, d, batch, row, col) - c.alpha * sum) / (std::abs(c.alpha) * all);
-        worst = std::max(worst, std::isnan(off) ? std::numeric_limits<double>::infinity() : off);
+        if (std::isnan(off)) return std::numeric_limits<double>::infinity();
+        worst = std::max(worst, off);
     }
     return worst;
 }

@@ -57,9 +57,10 @@ void pair_up_few(int8_t* row, const Pairs& p, uint64_t k, uint64_t block, uint64
         const bool alone = i % p.alone == number % p.alone;
         row[p.last - i] = static_cast<int8_t>(alone ? -9 - row[i] : row[i]);  // 1 for -10, and -10 for 1
     }
-    for (uint64_t i = 0; i < k && p.signs.empty(); ++i) row[i] = i / block == number % (k / block);
+    for (uint64_t i = 0; i < k && p.signs.empty(); ++i) row[i] = i / block == number % (k / block) ? 1 : 0;
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): it is written through `first` and `second`
 void pair_up(int8_t* row, const Pairs& p, uint64_t number) {
     for (uint64_t i = 0; i < p.half; ++i) {
         int8_t &first = row[i], &second = row[p.last - i];

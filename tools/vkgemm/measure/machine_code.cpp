@@ -22,7 +22,7 @@ Result<std::vector<CubinFunction>> functions_of(const Kernel& kernel) {
 
 /// "wgmma_f16_128x256x64_nt" is a function of wgmma_f16_128x256x64.
 bool is_of(const CubinFunction& f, const std::string& kernel) {
-    return f.name.starts_with(kernel + "_") && f.name.find_first_not_of("nt", kernel.size() + 1) == f.name.npos;
+    return f.name.starts_with(kernel + "_") && f.name.find_first_not_of("nt", kernel.size() + 1) == std::string::npos;
 }
 
 host::PipelineReport report_of(const CubinFunction& f, uint64_t dynamic) {

@@ -46,11 +46,15 @@ std::string draw(Random& random) {
     return line + " layout=" + layouts[random.next() % 4];
 }
 
-/// What stands before and after the sizes: a type of A and B, "f16*f16+f32->f16", or f32 with an accuracy.
-std::pair<std::string, std::string> around_sizes(const std::string& word) {
-    if (word == "f32_split" || word == "f32_split_rows") return {"", " accuracy=" + word};
+/// The line of a problem: `word` is a type of A and B, "f16*f16+f32->f16", or the accuracy of f32.
+std::string line_of(const std::string& word, const std::string& sizes) {
+    if (word == "f32_split" || word == "f32_split_rows") return sizes + " accuracy=" + word;
     const bool alone = word.find_first_of("*+>") == std::string::npos;
-    return {(alone ? word + "*" + word : word) + " ", ""};
+    return (alone ? word + "*" + word : word) + " " + sizes;
+}
+
+Status refused_type(const Status& why, const std::string& types, const std::string& word) {
+    return {why.code, VK_SUCCESS, "--type " + types + ": '" + word + "' is neither a type of a product nor f32_split"};
 }
 
 }  // namespace
@@ -58,23 +62,19 @@ std::pair<std::string, std::string> around_sizes(const std::string& word) {
 Result<std::vector<RandomCase>> random_problems(size_t count, uint64_t seed, const std::string& types,
                                                 double max_flops) {
     const std::vector<std::string> words = words_of(types);
-    for (const std::string& word : words) {
-        const auto [before, after] = around_sizes(word);
-        if (const auto probe = parse_work(before + "8x8x8" + after); !probe)
-            return Status{probe.status().code, VK_SUCCESS,
-                          "--type " + types + ": '" + word + "' is neither a type of a product nor f32_split"};
-    }
+    for (const std::string& word : words)
+        if (const auto probe = parse_work(line_of(word, "8x8x8")); !probe)
+            return refused_type(probe.status(), types, word);
     std::vector<RandomCase> out;
     for (size_t i = 0; i < count; ++i) {
         const std::string& word = words[i % words.size()];
-        const auto [before, after] = around_sizes(word);
         uint64_t mixed = seed;
         Random random{splitmix64(mixed) + i};
         for (int tries = 0;; ++tries) {
             if (tries == most_draws)
                 return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
                               "no random problem takes from 1e7 to --max-flops operations; give it more"};
-            auto c = parse_case(before + draw(random) + after);
+            auto c = parse_case(line_of(word, draw(random)));
             if (!c) return c.status();
             if (flops(*c) < least_flops || flops(*c) > max_flops || least_bytes(*c) > most_sampled_bytes) continue;
             out.push_back({*std::move(c), word});

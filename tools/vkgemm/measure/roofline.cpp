@@ -89,8 +89,8 @@ Result<double> Roofline::measure(const PeakModule& module, const std::string& un
             info.full_subgroups = info.subgroup_size != 0;
             info.constants = {{PEAK_MM, shape->m}, {PEAK_MN, shape->n}, {PEAK_MK, shape->k}};
             group_size = std::min(4 * limits.subgroupSize, limits.maxInvocations);
-            flops =
-                2.0 * shape->m * shape->n * shape->k * PEAK_CHAINS * PEAK_ROUNDS * (group_size / limits.subgroupSize);
+            const uint32_t subgroups = group_size / limits.subgroupSize;
+            flops = 2.0 * shape->m * shape->n * shape->k * PEAK_CHAINS * PEAK_ROUNDS * subgroups;
         }
     info.constants.emplace_back(PEAK_WG, group_size);
     const uint32_t groups = limits.isCpu ? 64 : std::min(16384u, limits.maxGroupsX);

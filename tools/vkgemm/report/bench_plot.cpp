@@ -25,7 +25,8 @@ std::string sizes_of(const Case& c) {
     Problem plain = p;
     plain.accuracy = VKGEMM_ACCURACY_DEFAULT;
     const auto text = formatProblem(plain, c.alpha, c.beta);
-    const std::string words = text ? std::string(*text) : c.text, m = std::to_string(p.m);
+    std::string words = text ? std::string(*text) : c.text;
+    const std::string m = std::to_string(p.m);
     const std::string sizes = m + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
     const size_t at = words.find(sizes);
     if (at == std::string::npos) return words;

@@ -12,8 +12,8 @@
 namespace vkgemm::tool::inside {
 
 static_assert(bind_a == BIND_A && bind_b == BIND_B && bind_c == BIND_C && bind_d == BIND_D && bind_bias == BIND_BIAS &&
-              bind_scale == BIND_SCALE && bind_residual == BIND_RESIDUAL && bind_count == BIND_COUNT &&
-              bind_count == BIND_TRACE);
+              bind_scale == BIND_SCALE && bind_residual == BIND_RESIDUAL && bind_count == BIND_COUNT);
+static_assert(bind_count == BIND_TRACE, "the trace is bound behind the operands");
 
 const TraceWords trace_words = {.head = TRACE_HEAD,
                                 .capacity = TRACE_CAPACITY,

@@ -184,8 +184,8 @@ Result<Trace> trace(const host::Device& device, const Case& c, const std::string
     for (auto* out : {&t.untraced, &t.traced}) {
         auto buffers = upload_all(device, operands);
         if (!buffers) return buffers.status();
-        const Status ran = out == &t.untraced ? run_untraced(device, known, t, *buffers)
-                                              : run_traced(device, known, *d, code, *buffers, t);
+        Status ran = out == &t.untraced ? run_untraced(device, known, t, *buffers)
+                                        : run_traced(device, known, *d, code, *buffers, t);
         if (!ran) return ran;
         out->resize(operands[VKGEMM_SLOT_D].size());
         if (Status s = device.download(buffers->at(VKGEMM_SLOT_D), *out); !s) return s;
