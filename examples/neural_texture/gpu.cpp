@@ -173,7 +173,7 @@ Resource Gpu::depth_image(const char* name, vk::Extent2D size) {
     const std::shared_ptr<void> image(handle, [=, this](VkImage i) { vmaDestroyImage(allocator, i, allocation); });
     const auto both = std::make_shared<std::pair<std::shared_ptr<void>, vk::raii::ImageView>>(
         image, device.createImageView({{}, handle, vk::ImageViewType::e2D, format, {}, all}));
-    const Resource made{.bytes = VkDeviceSize{4} * size.width * size.height, .owner = both, .view = *both->second};
+    Resource made{.bytes = VkDeviceSize{4} * size.width * size.height, .owner = both, .view = *both->second};
     names[made.id()] = name;
     constexpr auto commands = vk::PipelineStageFlagBits2::eAllCommands;
     new_images.emplace_back(commands, vk::AccessFlags2(), commands,

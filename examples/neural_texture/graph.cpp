@@ -23,7 +23,8 @@ void Graph::pass(const std::string& name, std::vector<Use> uses, Record record, 
         {.name = name, .part = part_, .kernel = kernel, .uses = std::move(uses), .record = std::move(record)});
 }
 
-void Graph::compute(const char* name, std::vector<Use> uses, std::vector<uint32_t> push, const Groups& groups) {
+void Graph::compute(const char* name, const std::vector<Use>& uses, const std::vector<uint32_t>& push,
+                    const Groups& groups) {
     std::vector<Use> all = uses;
     const vk::Buffer arguments = groups.arguments.handle;
     if (arguments) all.push_back({groups.arguments, Access::eIndirectCommandRead, Stage::eDrawIndirect});

@@ -64,7 +64,8 @@ class Graph {
     void pass(const std::string& name, std::vector<Use> uses, Record record, const char* kernel = "");
     /// The compute shader of that name. Its buffers are bindings 0 and up, in the order of `uses`; the depth image is
     /// binding 7.
-    void compute(const char* name, std::vector<Use> uses, std::vector<uint32_t> push, const Groups& groups);
+    void compute(const char* name, const std::vector<Use>& uses, const std::vector<uint32_t>& push,
+                 const Groups& groups);
     void product(const std::string& name, const vkgemm::Plan& plan, const vkgemm::Run& run);
     void fill(const Resource& buffer, uint32_t value);
     template <class T>

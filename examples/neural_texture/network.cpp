@@ -124,7 +124,7 @@ Network::Network(Gpu& gpu, const Settings& s)
 }
 
 void Network::reset(Graph& graph) {
-    std::mt19937 engine(seed);
+    std::mt19937 engine(seed);  // NOLINT(cert-msc32-c,cert-msc51-cpp): every run starts from the same network
     std::vector<float> initial(parameter_count);
     for (const Layer& l : layers) {  // He's
         std::normal_distribution<float> normal(0, std::sqrt((l.last ? 1.0f : 2.0f) / static_cast<float>(l.in)));

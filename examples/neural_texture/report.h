@@ -83,11 +83,11 @@ inline Picture loss_curve(const std::vector<Finished>& frames) {
     const double last = std::log10(std::max(frames.back().steps, 10u));
     const auto x_of = [&](double e) { return static_cast<int>(left + width * e / last); };
     const auto y_of = [&](double e) { return static_cast<int>(top + height * (high - e) / (high - low)); };
-    for (double e = low; e <= high; ++e) {
+    for (int e = static_cast<int>(low); e <= high; ++e) {
         plot.fill(left, y_of(e), width, 2, Drawing::grey);
         plot.number(6, y_of(e) - 6, "1e%.0f", e);
     }
-    for (double e = 0; e <= last; ++e) {
+    for (int e = 0; e <= last; ++e) {
         plot.fill(x_of(e), top, 2, height, Drawing::grey);
         plot.number(x_of(e) - 10, top + height + 12, "%.0f", std::pow(10, e));
     }
