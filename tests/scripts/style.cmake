@@ -20,12 +20,16 @@ else()
   # Commands of single files, which the main build may not have, because it compiles several at once.
   execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD}/tidy -G Ninja -DCMAKE_UNITY_BUILD=OFF
     -DVKGEMM_TESTS=OFF OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
-  # The headers that the build writes.
+  # The headers that the build writes: their own commands, because ninja would compile all shaders of the library first.
   execute_process(COMMAND ninja -C ${BUILD}/tidy -t targets rule CUSTOM_COMMAND OUTPUT_VARIABLE made
     COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE "\n" ";" made "${made}")
   list(FILTER made INCLUDE REGEX "^(integrations|examples)/.*\\.inc$|^tools/commit\\.h$")
-  execute_process(COMMAND ninja -C ${BUILD}/tidy ${made} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ninja -C ${BUILD}/tidy -t commands -s ${made} OUTPUT_VARIABLE commands
+    COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "\n" " || exit 1\n" commands "${commands}")
+  file(WRITE ${BUILD}/tidy/headers.sh "${commands}")
+  execute_process(COMMAND sh ${BUILD}/tidy/headers.sh COMMAND_ERROR_IS_FATAL ANY)
 
   # The files of a folder and a target as one, because clang-tidy spends most of its time in headers. Not those that
   # need commands of their own (volk's declarations of Vulkan, a main() or the name of another file's), nor C.
