@@ -3,8 +3,11 @@
 #   cmake -DTOOL=format|tidy -DSOURCE=<vkgemm> [-DBUILD=<a build>] [-DFOLDERS=<regular expression>] -P style.cmake
 # FOLDERS: only those that it matches, as '^blas$|^src/'.
 cmake_minimum_required(VERSION 3.24)
-# Those with C++ for the host that are clean.
-set(folders src/plan src/vk src/host blas integrations/ggml)
+# Those whose sources the build compiles for the host; clang-tidy reads the headers of shaders/, native/ and include/
+# through these. Not read: device code (.cu, .cuh: there may be no nvcc), src/spirv, tests, and what this build does not
+# compile: bench.cpp, prompts.cpp, hook_cost.cpp and psgemm.c need headers of ggml, llama.cpp or MPI, and recorded.cpp is
+# compiled by hand.
+set(folders src/plan src/vk src/host blas integrations/ggml tools/fit tools/vkgemm examples)
 set(files)
 foreach(folder src include blas integrations native tools examples tests)
   file(GLOB_RECURSE some ${SOURCE}/${folder}/*.cpp ${SOURCE}/${folder}/*.c ${SOURCE}/${folder}/*.h ${SOURCE}/${folder}/*.hpp
