@@ -114,10 +114,11 @@ TEST_CASE("what a run must bring of 16 bits beside whole sums: elements, for no 
     const BySlot<Requirement> needs = requirements_of(completed(line), 1);
     const std::pair<VkgemmSlot, uint64_t> bytes[] = {
         {VKGEMM_SLOT_BIAS, 14}, {VKGEMM_SLOT_SCALE, 6}, {VKGEMM_SLOT_RESIDUAL, 42}, {VKGEMM_SLOT_C, 42}};
-    for (const auto& [slot, wanted] : bytes) {
-        CAPTURE(slot);
-        CHECK(needs[slot].bytes == wanted);
-        CHECK(needs[slot].alignment == 2);
+    for (const auto& wanted : bytes) {
+        const Requirement& need = needs[wanted.first];
+        CAPTURE(wanted.first);
+        CHECK(need.bytes == wanted.second);
+        CHECK(need.alignment == 2);
     }
     CHECK(requirements_of(completed("i8*i8->f32 3x7x8 scale=all scale_type=f16"), 1)[VKGEMM_SLOT_SCALE].bytes == 2);
 }
