@@ -133,13 +133,17 @@ std::optional<Status> read_device(const VkgemmContextInfo& info, VkgemmContext_T
     if (!functions) return functions.status();
     const auto version = vk::usable_version(*instance, info.physicalDevice, info.apiVersion);
     if (!version) return version.status();
-    if (auto why = check_extensions(info, vk::device_extensions(*instance, info.physicalDevice))) return why;
+    const auto extensions = vk::device_extensions(*instance, info.physicalDevice);
+    if (!extensions) return extensions.status();
+    if (auto why = check_extensions(info, *extensions)) return why;
 
     plan::FeatureSet features =
         vk::enabled_features(info.enabledFeatures, {info.enabledExtensions, info.enabledExtensionCount}, *version);
     if (!functions->CmdPushDescriptorSet) features &= ~plan::need::push_descriptor;
     if (!functions->GetBufferDeviceAddress) features &= ~plan::need::buffer_address;
-    context.caps = vk::read_device_caps(*instance, info.physicalDevice, *version, features);
+    auto caps = vk::read_device_caps(*instance, info.physicalDevice, *version, features);
+    if (!caps) return caps.status();
+    context.caps = *std::move(caps);
     if (context.caps.max_storage_buffers < BIND_COUNT)  // one decision, for choices and layouts alike
         context.caps.features = features & ~plan::need::push_descriptor;
     context.device.handle = info.device;

@@ -59,12 +59,16 @@ Result<FoundNeeds> find_needs(const VkgemmNeedsInfo& info) {
     if (!version) return version.status();
     auto problems = read_problems(info);
     if (!problems) return problems.status();
-    const plan::FeatureSet offered = vk::offered_features(*f, info.physicalDevice, *version);
-    plan::DeviceCaps caps = vk::read_device_caps(*f, info.physicalDevice, *version, offered);
-    caps.is_physical = true;
-    auto needs = plan::needs_of(caps, *problems, info.operands == VKGEMM_OPERANDS_ADDRESSES);
+    const auto offered = vk::offered_features(*f, info.physicalDevice, *version);
+    if (!offered) return offered.status();
+    auto caps = vk::read_device_caps(*f, info.physicalDevice, *version, *offered);
+    if (!caps) return caps.status();
+    caps->is_physical = true;
+    auto needs = plan::needs_of(*caps, *problems, info.operands == VKGEMM_OPERANDS_ADDRESSES);
     if (!needs) return needs.status();
-    return FoundNeeds{*needs, *version, vk::device_extensions(*f, info.physicalDevice)};
+    auto extensions = vk::device_extensions(*f, info.physicalDevice);
+    if (!extensions) return extensions.status();
+    return FoundNeeds{*needs, *version, *std::move(extensions)};
 }
 
 // What VkgemmKernelInfo points to.

@@ -35,20 +35,24 @@ std::optional<Type> type_of(VkComponentTypeKHR t) {
     }
 }
 
-void read_matrix_shapes(const InstanceFunctions& f, VkPhysicalDevice device, DeviceCaps& out) {
+std::optional<Status> read_matrix_shapes(const InstanceFunctions& f, VkPhysicalDevice device, DeviceCaps& out) {
+    constexpr const char* call = "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR";
+    const auto query = f.GetPhysicalDeviceCooperativeMatrixPropertiesKHR;
     uint32_t count = 0;
-    if (!(out.features & plan::need::coopmat) || !f.GetPhysicalDeviceCooperativeMatrixPropertiesKHR) return;
-    if (f.GetPhysicalDeviceCooperativeMatrixPropertiesKHR(device, &count, nullptr) != VK_SUCCESS) return;
+    if (!(out.features & plan::need::coopmat) || !query) return std::nullopt;
+    if (const VkResult r = query(device, &count, nullptr); r < VK_SUCCESS) return vulkan_refusal(r, call);
     VkCooperativeMatrixPropertiesKHR empty = {};
     empty.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
     std::vector<VkCooperativeMatrixPropertiesKHR> rows(count, empty);
-    if (f.GetPhysicalDeviceCooperativeMatrixPropertiesKHR(device, &count, rows.data()) < VK_SUCCESS) return;
+    if (const VkResult r = query(device, &count, rows.data()); r < VK_SUCCESS) return vulkan_refusal(r, call);
+    rows.resize(std::min<size_t>(count, rows.size()));
     for (const VkCooperativeMatrixPropertiesKHR& r : rows) {
         const auto a = type_of(r.AType), b = type_of(r.BType), c = type_of(r.CType), result = type_of(r.ResultType);
         if (r.scope != VK_SCOPE_SUBGROUP_KHR || r.saturatingAccumulation || !a || !b || !c || !result) continue;
         out.matrix_shapes.push_back(
             {.a = *a, .b = *b, .accumulate = *c, .result = *result, .m = r.MSize, .n = r.NSize, .k = r.KSize});
     }
+    return std::nullopt;
 }
 
 // Property structs that only some devices understand, chained where they do.
@@ -69,10 +73,11 @@ struct Properties {
     }
 };
 
-void query(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t api_version, Properties& p) {
-    const std::vector<std::string> extensions = device_extensions(f, device);
+std::optional<Status> query(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t api_version, Properties& p) {
+    const auto extensions = device_extensions(f, device);
+    if (!extensions) return extensions.status();
     const auto has = [&](const char* e) {
-        return std::find(extensions.begin(), extensions.end(), e) != extensions.end();
+        return std::find(extensions->begin(), extensions->end(), e) != extensions->end();
     };
     const uint32_t minor = VK_API_VERSION_MINOR(api_version);
     p.base.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
@@ -88,6 +93,7 @@ void query(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t api_ver
     if (has(VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME))
         p.chain(p.cores_arm, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM);
     f.GetPhysicalDeviceProperties2(device, &p.base);
+    return std::nullopt;
 }
 
 plan::DeviceKind kind_of(VkPhysicalDeviceType t) {
@@ -113,10 +119,10 @@ plan::Result<uint32_t> usable_version(const InstanceFunctions& f, VkPhysicalDevi
     return std::min(asked, offered);
 }
 
-DeviceCaps read_device_caps(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t api_version,
-                            plan::FeatureSet features) {
+plan::Result<DeviceCaps> read_device_caps(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t api_version,
+                                          plan::FeatureSet features) {
     Properties p;
-    query(f, device, api_version, p);
+    if (auto why = query(f, device, api_version, p)) return *why;
     const VkPhysicalDeviceProperties& base = p.base.properties;
     const VkPhysicalDeviceLimits& limits = base.limits;
     DeviceCaps out;
@@ -149,7 +155,7 @@ DeviceCaps read_device_caps(const InstanceFunctions& f, VkPhysicalDevice device,
         std::max({p.sm_nv.shaderSMCount, p.cores_amd.activeComputeUnitCount, p.cores_arm.shaderCoreCount});
     if (VKGEMM_HAS_NATIVE)
         out.native_use = uint32_t(plan::is_verified(out) ? plan::NativeUse::verified : plan::NativeUse::unverified);
-    read_matrix_shapes(f, device, out);
+    if (auto why = read_matrix_shapes(f, device, out)) return *why;
     return out;
 }
 

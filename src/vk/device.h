@@ -10,7 +10,7 @@ namespace vkgemm::vk {
 plan::Result<uint32_t> usable_version(const InstanceFunctions&, VkPhysicalDevice, uint32_t asked);
 
 /// `features`: those that choices may rest on (enabled, or merely offered when nothing is made yet).
-plan::DeviceCaps read_device_caps(const InstanceFunctions&, VkPhysicalDevice, uint32_t usable_version,
-                                  plan::FeatureSet features);
+plan::Result<plan::DeviceCaps> read_device_caps(const InstanceFunctions&, VkPhysicalDevice, uint32_t usable_version,
+                                                plan::FeatureSet features);
 
 }  // namespace vkgemm::vk

@@ -132,12 +132,13 @@ FeatureSet enabled_features(const VkPhysicalDeviceFeatures2* chain, std::span<co
     return out;
 }
 
-FeatureSet offered_features(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t api_version) {
-    const std::vector<std::string> names = device_extensions(f, device);
+plan::Result<FeatureSet> offered_features(const InstanceFunctions& f, VkPhysicalDevice device, uint32_t api_version) {
+    const auto names = device_extensions(f, device);
+    if (!names) return names.status();
     std::vector<const char*> extensions;
-    for (const std::string& n : names) extensions.push_back(n.c_str());
+    for (const std::string& n : *names) extensions.push_back(n.c_str());
     const auto has_extension = [&](const char* name) {
-        return std::find(names.begin(), names.end(), name) != names.end();
+        return std::find(names->begin(), names->end(), name) != names->end();
     };
 
     FeatureSet askable = 0;  // structs that this device understands
@@ -194,12 +195,15 @@ void merge_features(FeatureSet features, VkPhysicalDeviceFeatures2* chain, void*
     }
 }
 
-std::vector<std::string> device_extensions(const InstanceFunctions& f, VkPhysicalDevice device) {
+plan::Result<std::vector<std::string>> device_extensions(const InstanceFunctions& f, VkPhysicalDevice device) {
+    constexpr const char* call = "vkEnumerateDeviceExtensionProperties";
     uint32_t count = 0;
     std::vector<VkExtensionProperties> properties;
-    if (f.EnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr) != VK_SUCCESS) return {};
+    if (const VkResult r = f.EnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr); r < VK_SUCCESS)
+        return vulkan_refusal(r, call);
     properties.resize(count);
-    if (f.EnumerateDeviceExtensionProperties(device, nullptr, &count, properties.data()) < VK_SUCCESS) return {};
+    const VkResult r = f.EnumerateDeviceExtensionProperties(device, nullptr, &count, properties.data());
+    if (r < VK_SUCCESS) return vulkan_refusal(r, call);
     std::vector<std::string> out;
     for (uint32_t i = 0; i < count; ++i) out.emplace_back(properties[i].extensionName);
     return out;

@@ -15,7 +15,7 @@ plan::FeatureSet enabled_features(const VkPhysicalDeviceFeatures2* chain, std::s
                                   uint32_t api_version);
 
 /// What a physical device offers to an application that uses `api_version`, which is at most the device's.
-plan::FeatureSet offered_features(const InstanceFunctions&, VkPhysicalDevice, uint32_t api_version);
+plan::Result<plan::FeatureSet> offered_features(const InstanceFunctions&, VkPhysicalDevice, uint32_t api_version);
 
 /// The device extensions that `features` ask for at this version; static strings, each once.
 std::vector<const char*> extensions_for(plan::FeatureSet features, uint32_t api_version);
@@ -27,7 +27,7 @@ size_t missing_struct_bytes(plan::FeatureSet, const VkPhysicalDeviceFeatures2* c
 void merge_features(plan::FeatureSet, VkPhysicalDeviceFeatures2* chain, void* memory);
 
 /// Names of the extensions that a physical device has.
-std::vector<std::string> device_extensions(const InstanceFunctions&, VkPhysicalDevice);
+plan::Result<std::vector<std::string>> device_extensions(const InstanceFunctions&, VkPhysicalDevice);
 
 /// The Vulkan spelling, "bufferDeviceAddress"; null past the last.
 const char* vulkan_feature_name(uint32_t bit);

@@ -24,6 +24,18 @@ Refusal missing(const char* name, const char* alternative, const char* from) {
 
 }  // namespace
 
+Refusal vulkan_refusal(VkResult r, std::string_view call) {
+    const bool memory = r == VK_ERROR_OUT_OF_HOST_MEMORY || r == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    const VkgemmResult kind = memory                      ? VKGEMM_ERROR_OUT_OF_MEMORY
+                              : r == VK_ERROR_DEVICE_LOST ? VKGEMM_ERROR_DEVICE_LOST
+                                                          : VKGEMM_ERROR_VULKAN;
+    const std::string_view meaning = r == VK_ERROR_OUT_OF_HOST_MEMORY     ? ": out of host memory"
+                                     : r == VK_ERROR_OUT_OF_DEVICE_MEMORY ? ": out of device memory"
+                                     : r == VK_ERROR_DEVICE_LOST          ? ": the device is lost"
+                                                                          : "";
+    return {kind, plan::concat({call, " failed with VkResult ", r, meaning}), r};
+}
+
 plan::Result<InstanceFunctions> load_instance_functions(PFN_vkGetInstanceProcAddr gipa, VkInstance instance) {
     const auto get = [&](const char* name) { return gipa(instance, name); };
     constexpr const char* from = "the vkGetInstanceProcAddr that was given";

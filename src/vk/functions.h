@@ -62,4 +62,7 @@ struct DeviceFunctions {
 plan::Result<InstanceFunctions> load_instance_functions(PFN_vkGetInstanceProcAddr, VkInstance);
 plan::Result<DeviceFunctions> load_device_functions(const InstanceFunctions&, VkDevice);
 
+/// A failed Vulkan call in the library's words.
+plan::Refusal vulkan_refusal(VkResult, std::string_view call);
+
 }  // namespace vkgemm::vk

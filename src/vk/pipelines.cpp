@@ -56,18 +56,6 @@ void remove_atomics(std::vector<uint32_t>& spirv) {
 
 }  // namespace
 
-Refusal vulkan_refusal(VkResult r, std::string_view call) {
-    const bool memory = r == VK_ERROR_OUT_OF_HOST_MEMORY || r == VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    const VkgemmResult kind = memory                      ? VKGEMM_ERROR_OUT_OF_MEMORY
-                              : r == VK_ERROR_DEVICE_LOST ? VKGEMM_ERROR_DEVICE_LOST
-                                                          : VKGEMM_ERROR_VULKAN;
-    const std::string_view meaning = r == VK_ERROR_OUT_OF_HOST_MEMORY     ? ": out of host memory"
-                                     : r == VK_ERROR_OUT_OF_DEVICE_MEMORY ? ": out of device memory"
-                                     : r == VK_ERROR_DEVICE_LOST          ? ": the device is lost"
-                                                                          : "";
-    return {kind, plan::concat({call, " failed with VkResult ", r, meaning}), r};
-}
-
 Pipelines::~Pipelines() {
     if (!device_) return;
     const DeviceFunctions& f = device_->functions;

@@ -133,7 +133,4 @@ void set_name(const Device& d, VkObjectType type, Handle handle, const char* nam
     if (d.functions.SetDebugUtilsObjectNameEXT) d.functions.SetDebugUtilsObjectNameEXT(d.handle, &label);
 }
 
-/// A failed Vulkan call in the library's words.
-plan::Refusal vulkan_refusal(VkResult, std::string_view call);
-
 }  // namespace vkgemm::vk

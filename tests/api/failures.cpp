@@ -86,9 +86,31 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice, const char* n
     if (is("vkDestroyPipeline")) return stand_in<End::pipeline>(found, destroy<End::pipeline, VkPipeline>);
     return found;
 }
+
+enum class Query { extensions, matrix_shapes };
+
+VKAPI_ATTR VkResult VKAPI_CALL list_extensions(VkPhysicalDevice device, const char* layer, uint32_t* count,
+                                               VkExtensionProperties* out) {
+    if (fails("vkEnumerateDeviceExtensionProperties")) return failure;
+    return reinterpret_cast<PFN_vkEnumerateDeviceExtensionProperties>(real<Query::extensions>)(device, layer, count,
+                                                                                               out);
+}
+VKAPI_ATTR VkResult VKAPI_CALL list_matrix_shapes(VkPhysicalDevice device, uint32_t* count,
+                                                  VkCooperativeMatrixPropertiesKHR* out) {
+    if (fails("vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR")) return failure;
+    const auto call =
+        reinterpret_cast<PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR>(real<Query::matrix_shapes>);
+    return call(device, count, out);
+}
+
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL any_function(VkInstance instance, const char* name) {
-    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(device_function);
-    return device().getInstanceProcAddr()(instance, name);
+    const auto is = [&](const char* other) { return std::strcmp(name, other) == 0; };
+    if (is("vkGetDeviceProcAddr")) return reinterpret_cast<PFN_vkVoidFunction>(device_function);
+    const PFN_vkVoidFunction found = device().getInstanceProcAddr()(instance, name);
+    if (is("vkEnumerateDeviceExtensionProperties")) return stand_in<Query::extensions>(found, list_extensions);
+    if (found && is("vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"))
+        return stand_in<Query::matrix_shapes>(found, list_matrix_shapes);
+    return found;
 }
 
 /// Makes a context and a plan with the n-th creating call failing. True when none was left to fail.
@@ -127,20 +149,60 @@ bool try_all(int n, VkgemmResult code) {
     return whole;
 }
 
+/// Asks what a problem needs with the n-th query failing. True when none was left to fail.
+bool try_needs(int n, VkgemmResult code) {
+    const VkgemmProblem p = problem("f16*f16 64x64x64 layout=nt");
+    VkgemmNeedsInfo info{};
+    info.structSize = sizeof info;
+    info.instance = device().instance();
+    info.physicalDevice = device().physicalDevice();
+    info.apiVersion = device().apiVersion();
+    info.getInstanceProcAddr = any_function;
+    info.problems = &p;
+    info.problemCount = 1;
+    VkgemmNeeds needs{};
+    needs.structSize = sizeof needs;
+    calls_left = n;
+    failed_call = "";
+    VkgemmError error{};
+    const VkgemmResult got = vkgemmQueryNeeds(&info, &needs, &error);
+    calls_left = -1;
+    if (*failed_call == '\0') {
+        CHECK(got == VKGEMM_SUCCESS);
+        return true;
+    }
+    INFO("query ", n, ", ", std::string(failed_call), ": ", std::string(error.text));
+    CHECK(got == code);
+    CHECK(error.vkResult == failure);
+    CHECK(has_words(error.text, failed_call));
+    return false;
+}
+
+constexpr std::pair<VkResult, VkgemmResult> failures[] = {
+    {VK_ERROR_OUT_OF_HOST_MEMORY, VKGEMM_ERROR_OUT_OF_MEMORY},
+    {VK_ERROR_OUT_OF_DEVICE_MEMORY, VKGEMM_ERROR_OUT_OF_MEMORY},
+    {VK_ERROR_DEVICE_LOST, VKGEMM_ERROR_DEVICE_LOST},
+    {VK_ERROR_INVALID_SHADER_NV, VKGEMM_ERROR_VULKAN},
+};
+
 }  // namespace
 
 TEST_CASE("each Vulkan call that can fail fails cleanly, whatever the failure") {
-    const std::pair<VkResult, VkgemmResult> failures[] = {
-        {VK_ERROR_OUT_OF_HOST_MEMORY, VKGEMM_ERROR_OUT_OF_MEMORY},
-        {VK_ERROR_OUT_OF_DEVICE_MEMORY, VKGEMM_ERROR_OUT_OF_MEMORY},
-        {VK_ERROR_DEVICE_LOST, VKGEMM_ERROR_DEVICE_LOST},
-        {VK_ERROR_INVALID_SHADER_NV, VKGEMM_ERROR_VULKAN},
-    };
     for (const auto& [result, code] : failures) {
         failure = result;
         int n = 0;
         while (n < 20 && !try_all(n, code)) ++n;
-        CHECK(n >= 3);  // layout, module, pipeline
+        CHECK(n >= 7);  // four lists of extensions, a layout, a module, a pipeline
+        CHECK(n < 20);
+    }
+}
+
+TEST_CASE("a list of extensions or of matrix shapes that fails is not an empty one") {
+    for (const auto& [result, code] : failures) {
+        failure = result;
+        int n = 0;
+        while (n < 20 && !try_needs(n, code)) ++n;
+        CHECK(n >= 2);
         CHECK(n < 20);
     }
 }
