@@ -84,6 +84,7 @@ bool read(const Offer& offer, Columns to, int64_t count) {
     const Workers::Work work = [&](int64_t begin, int64_t end) {
         if (!read_columns(process, from, to, begin, end)) done = false;
     };
+    const HoldExceptions held;
     const LockedEngine locked = device_count() > 0 ? lock_engine({}) : LockedEngine{};
     if (locked.engine())
         locked.engine()->workers().run(count, bytes, work);

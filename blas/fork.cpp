@@ -23,6 +23,7 @@ void before_fork() {
     for (int i = 0;
          i < 60'000 && state.holds && !state.engine_mutex.is_mine() && !(forks = state.engine_mutex.try_lock()); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const HoldExceptions held;
     if (state.holds) try {
             if (forks)
                 write_all_back(state);

@@ -9,6 +9,7 @@ namespace vkgemm::blas {
 void write_all_back(Process& p) { flush_results({.engines = p.engines}, place_of(nullptr, UINT64_MAX), true); }
 
 void keep(const void* address, uint64_t bytes) {
+    const HoldExceptions held;
     const LockedEngine locked = lock_engine({});
     if (!locked.engine()) return;
     process().keeps = true;
@@ -16,6 +17,7 @@ void keep(const void* address, uint64_t bytes) {
 }
 
 bool hold(void* address, uint64_t bytes) {
+    const HoldExceptions exceptions;
     const LockedEngine locked = lock_engine({});
     if (!locked.engine() || bytes == 0) return false;
     Process& state = process();
@@ -31,6 +33,7 @@ bool hold(void* address, uint64_t bytes) {
 bool end_hold(const void* address, bool forgets) {
     Process& state = process();
     if (!state.holds) return true;
+    const HoldExceptions exceptions;
     const LockedEngine locked{std::unique_lock(state.engine_mutex), state.engines};  // also when no device is left
     std::vector<Place> places;
     {
@@ -55,6 +58,7 @@ bool forget(const void* address) {
     if (!address) return true;
     const bool all = end_hold(address, true);
     if (!process().keeps) return all;
+    const HoldExceptions exceptions;
     const LockedEngine locked = lock_engine({});
     for (Engine* e : locked.engines) e->forget(address);
     return all;
@@ -113,12 +117,15 @@ void report_lost(std::span<const Place> places) {
 bool notes_memory() { return process().keeps || process().holds; }
 void note_write(const Place& place) {
     if (!notes_memory() || place.bytes() == 0) return;
+    const HoldExceptions held;
     const LockedEngine locked = lock_engine({});
     for (Engine* e : locked.engines) e->wrote(place.address, place.bytes());
     flush_results(locked, place, true);
 }
 void note_read(const Place& place) {
-    if (process().holds) flush_results(lock_engine({}), place, false);
+    if (!process().holds) return;
+    const HoldExceptions held;
+    flush_results(lock_engine({}), place, false);
 }
 
 }  // namespace vkgemm::blas

@@ -89,6 +89,7 @@ void sample_next(const Lu<T>& p, const Next& next) {
 /// As wants_device of a product.
 template <class T, class Next>
 bool wants_device(const Lu<T>& p, const Next& next, double& predicted) {
+    const HoldExceptions held;
     const Settings& s = settings();
     predicted = 0;
     if (p.m <= s.panel || p.n <= s.panel || s.disabled_lu[static_cast<size_t>(routine_of<T>)] || !is_usable())
@@ -128,6 +129,7 @@ std::optional<int64_t> factor_on_device(const Lu<T>& p, Int* pivots, const Symbo
     if (!wants_device(p, next, predicted)) return {};
     Factorization<T, Int, NextLapack<T, Int>> lu(p, pivots, next);
     try {
+        const HoldExceptions held;
         const LockedEngine locked = lock_engine(type_of<T>);
         if (!locked.engine()) return {};
         const auto start = Clock::now();

@@ -104,6 +104,7 @@ void run(const std::optional<Level3<T>>& p, const Next<T>& cpu, const Whole& who
     if (!has_product(*p) || !may_use_device(*p)) {
         forward();
     } else {
+        const HoldExceptions held;
         // The CPU BLAS computes the triangles, so they are small; the others cost the device twice their operations.
         const int64_t block = std::min<int64_t>(is_triangular(p->kind) ? 256 : 1024, s.tile);
         const auto start = Clock::now();

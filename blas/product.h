@@ -39,6 +39,7 @@ const Rates* rates_of() noexcept {
 /// `predicted`: its seconds, or 0 if nothing was predicted.
 template <class T>
 bool wants_device(const Gemm<T>& g, double& predicted) {
+    const HoldExceptions held;
     const Settings& s = settings();
     predicted = 0;
     if (!has_product(g) || !may_use_device(s, routine_of<T>, g.m, g.n, g.k) || !is_usable()) return false;
@@ -66,6 +67,7 @@ bool wants_device(const Gemm<T>& g, double& predicted) {
 /// then one of its threads has half a core, and the others wait for it.
 template <class T, class Call>
 void call_timed(const Gemm<T>& g, const Call& next) {
+    const HoldExceptions held;
     const bool disturbed = background().is_busy();
     const auto start = Clock::now();
     next();
@@ -93,6 +95,7 @@ template <class T, class Next>
 Outcome multiply(const Gemm<T>& g, const Next& next) {
     const Settings& s = settings();
     if (!has_product(g) || !may_use_device(s, routine_of<T>, g.m, g.n, g.k)) return Outcome::small;
+    const HoldExceptions held;
     Gemm<T> rest = g;
     const int64_t sample = predicts(s) ? sample_columns(g) : 0;
     if (sample > 0) {

@@ -28,6 +28,7 @@ bool copy_by_workers(int m, int n, const T* a, int lda, T* b, int ldb) {
     if (m <= 0 || n <= 0 || lda < m || ldb < m || device_count() == 0) return false;
     const auto rows = static_cast<size_t>(m) * sizeof(T);
     if (rows * static_cast<uint64_t>(n) < least_copy) return false;
+    const HoldExceptions held;
     const LockedEngine locked = lock_engine({});
     if (!locked.engine()) return false;
     locked.engine()->workers().run(n, rows * static_cast<uint64_t>(n), [&](int64_t from, int64_t until) {

@@ -7,6 +7,7 @@ namespace vkgemm::blas {
 namespace {
 
 thread_local bool inside_next = false;
+thread_local HoldFloatExceptions* held = nullptr;  // the outermost, which has what the caller set
 
 }  // namespace
 
@@ -38,8 +39,21 @@ bool is_usable() { return !process().unusable; }
 
 thread_local bool EngineMutex::mine_ = false;
 
-InsideNext::InsideNext() : outer_(inside_next) { inside_next = true; }
-InsideNext::~InsideNext() { inside_next = outer_; }
+HoldExceptions::HoldExceptions() : outermost_(!held) {
+    if (outermost_) held = &held_;
+}
+HoldExceptions::~HoldExceptions() {
+    if (outermost_) held = nullptr;
+}
+
+InsideNext::InsideNext() : outer_(inside_next) {
+    inside_next = true;
+    if (!outer_ && held) held->release();
+}
+InsideNext::~InsideNext() {
+    inside_next = outer_;
+    if (!outer_ && held) held->hold();
+}
 bool InsideNext::active() { return inside_next; }
 
 }  // namespace vkgemm::blas

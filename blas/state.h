@@ -8,6 +8,7 @@
 #include "blas/cache.h"
 #include "blas/decision.h"
 #include "blas/engine.h"
+#include "vkgemm/float_exceptions.hpp"
 
 namespace vkgemm::blas {
 
@@ -125,6 +126,20 @@ void set_support(Type type, Support support, const Status& why = {});
 void set_ilp64();
 /// False once the device failed, is not there or is not wanted.
 bool is_usable();
+
+/// While this exists, nothing that this library or a driver computes traps on this thread or leaves a flag of a
+/// floating-point exception. What the CPU BLAS computes does (InsideNext), because the caller may want it.
+class HoldExceptions {
+   public:
+    HoldExceptions();
+    HoldExceptions(const HoldExceptions&) = delete;
+    HoldExceptions& operator=(const HoldExceptions&) = delete;
+    ~HoldExceptions();
+
+   private:
+    HoldFloatExceptions held_;
+    bool outermost_;
+};
 
 /// While this exists, calls on this thread go to the CPU BLAS, which may call names of this library itself.
 class InsideNext {

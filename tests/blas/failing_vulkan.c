@@ -25,7 +25,8 @@ static PFN_vkWaitForFences wait_for_fences;
 static PFN_vkBeginCommandBuffer begin_commands;
 
 /* After `after` calls of the function, the next ones return `result`. "" ends it. vkBeginCommandBuffer fails once,
- * since without it nothing can be rescued. "fork": vkQueueSubmit does, as a driver might, and works. */
+ * since without it nothing can be rescued. "fork": vkQueueSubmit does, as a driver might, and works. "raise": all of
+ * them raise floating-point exceptions, as a driver might, and work. */
 EXPORT void test_fail_vulkan(const char* function, int result, int after) {
     times = strcmp(function, "vkBeginCommandBuffer") == 0 ? 1 : INT_MAX;
     failing = function;
@@ -36,7 +37,14 @@ EXPORT void test_fail_vulkan(const char* function, int result, int after) {
 /* It fails so often instead. */
 EXPORT void test_fail_vulkan_times(int count) { times = count; }
 
-static int fails(const char* function) { return strcmp(function, failing) == 0 && works-- <= 0 && times-- > 0; }
+static int fails(const char* function) {
+    if (strcmp(failing, "raise") == 0) {
+        volatile double zero = 0, result = zero / zero;
+        result = 1 / zero;
+        (void)result;
+    }
+    return strcmp(function, failing) == 0 && works-- <= 0 && times-- > 0;
+}
 
 static VKAPI_ATTR VkResult VKAPI_CALL failing_allocate(VkDevice device, const VkMemoryAllocateInfo* info,
                                                        const VkAllocationCallbacks* allocator, VkDeviceMemory* out) {
