@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Runs a tester of netlib's BLAS (Debian's libblas-test) with libvkgemm_blas.so preloaded, and reads its report:
+# Runs a tester of netlib's BLAS (Debian's libblas-test) with libvkgemm_blas.so preloaded, and netlib's own BLAS behind
+# it, and reads its report:
 #   cmake "-DWITH=<tools/with and its arguments>" -DPROGRAM=<xblat3s> -DINPUT=<sblat3.in> "-DSIZES=0 1 9" -DDEVICE=<calls>
-#         -DTILE=<VKGEMM_BLAS_TILE> -DLIBRARY=<libvkgemm_blas.so> -DWORK=<folder> -P blas_tester.cmake
+#         -DTILE=<VKGEMM_BLAS_TILE> -DLIBRARY=<libvkgemm_blas.so> -DCPU=<netlib's libblas.so.3> -DWORK=<folder>
+#         -P blas_tester.cmake
 # It passes if the tester passes all routines of its input, DEVICE calls were computed on the device, no tile fell back, and the
 # validation layer was silent.
 cmake_minimum_required(VERSION 3.24)
@@ -20,7 +22,7 @@ file(WRITE ${WORK}/input "${input}")
 set(ENV{VKGEMM_BLAS} always)
 set(ENV{VKGEMM_BLAS_LOG} summary)
 set(ENV{VKGEMM_BLAS_TILE} ${TILE})
-execute_process(COMMAND ${CMAKE_COMMAND} -E env LD_PRELOAD=${LIBRARY} ${WITH} ${PROGRAM} INPUT_FILE ${WORK}/input
+execute_process(COMMAND ${CMAKE_COMMAND} -E env "LD_PRELOAD=${LIBRARY} ${CPU}" ${WITH} ${PROGRAM} INPUT_FILE ${WORK}/input
   WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE report ERROR_VARIABLE log COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB reports ${WORK}/*.out)  # Fortran's testers write their report into a file, those of CBLAS print it
 foreach(file IN LISTS reports)
