@@ -7,6 +7,7 @@
 #define VKGEMM_PLAN_H
 
 #include <vkgemm/context.h>
+#include <vkgemm/groups.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -143,6 +144,9 @@ typedef struct VkgemmPlanInfo {
                                   pack the operand, store it as the problem describes it */
     uint32_t pipelineCount;    /* different pipelines that the plan needs, for all sizes */
     uint32_t missingPipelines; /* how many of these the context has not compiled; also reported for a dry plan */
+    /* With a table of groups, by slot from A to D: groups need leading dimensions and offsets (with ADDRESSES:
+     * addresses) that are multiples of so many bytes. 0: groups have no such matrix */
+    uint32_t groupAlignment[4];
 } VkgemmPlanInfo;
 
 /* Fails only for a bad argument (INVALID_ARGUMENT). Any thread. */
@@ -243,7 +247,7 @@ typedef struct VkgemmRun {
      * read `indices`, an array of uint32_t. Both arrays begin at multiples of 4 bytes. With TABLE and INDEXED, groups
      * may use `size` bytes of a matrix operand from its `offset` on; if `size` is 0, they may use what the problem's
      * batch would use with its strides. With TABLE, INDEXED and ADDRESSES, the workspace must be given as a buffer, and
-     * that buffer also needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. */
+     * that buffer also needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. The run writes a VkgemmGroupReport to its start. */
     VkgemmOperand groups, indices;
     VkgemmOperand scalars;    /* a VkgemmScalars, if VkgemmProblem::scalars is not 0 */
     VkgemmRunStrides strides; /* with VKGEMM_RECORD_STRIDES; without that flag, all must be 0 (INVALID_ARGUMENT) */
@@ -252,6 +256,16 @@ typedef struct VkgemmRun {
 /* Checks a run without recording it. You can also check runs of a plan that is dry or not compiled. For any other plan,
  * SUCCESS means that vkgemmRecord accepts the run. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, VkgemmError* error);
+
+/* Checks a table of groups before the run, if the host has it: `groups` has groupCount elements, as many as the run has
+ * groups. Fills *report with what the run will write to the beginning of its workspace (VkgemmGroupReport). report and
+ * error may be NULL.
+ *
+ * SUCCESS: no group is skipped. OPERAND: at least one is skipped; *report is filled, and the error states which group
+ * is the first, the value that breaks a rule, and what would work. INVALID_ARGUMENT: the plan has no table, or
+ * groupCount is another number. The run is refused as by vkgemmCheckRun. Any thread. */
+VKGEMM_API VkgemmResult vkgemmCheckGroups(VkgemmPlan plan, const VkgemmRun* run, const VkgemmGroup* groups,
+                                          uint32_t groupCount, VkgemmGroupReport* report, VkgemmError* error);
 
 /* Adds the plan's dispatches to `commandBuffer`, which must be in the recording state, outside a render pass, and for a
  * queue family with compute. The call submits nothing and takes no lock. If it succeeds, it has allocated nothing,

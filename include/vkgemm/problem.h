@@ -311,7 +311,8 @@ typedef enum VkgemmGrouping {
      * the product is computed from row floor(x / indicesPerRow) of A, and stored in row x of D. C and the residual are
      * read from row x too. The problem's m is the number of rows of D, and also the largest number of indices of a
      * group. A has ceil(m / indicesPerRow) rows. A bias or scale of rows has one element for each row of D. `upTo` must
-     * have m. A, C and D are row-major. If two groups store the same row, the result is unspecified. */
+     * have m. A, C and D are row-major. If two groups store the same row, the result is unspecified. All groups
+     * together have at most m indices; groups with further indices may be skipped. */
     VKGEMM_GROUPING_INDEXED = 2,
     /* As TABLE, but the offsets of a VkgemmGroup are device addresses in bytes, as in an array of pointers. A, B, C and
      * D are then not operands of the run; leave them zero. Addresses must be multiples of the element size (in a block
@@ -334,13 +335,18 @@ typedef enum VkgemmGrouping {
 /* One product of a table, in device memory. A size above that of the problem is clamped to it. If the run has
  * VKGEMM_RECORD_SIZES, the run's sizes are the bounds instead. A group is skipped if its m or n is 0, if it reaches
  * outside its operands, or if it breaks a rule below. Whatever the table holds, a run reads and writes nothing outside
- * its operands, except with VKGEMM_GROUPING_ADDRESSES. The size of this struct never changes. */
+ * its operands, except with VKGEMM_GROUPING_ADDRESSES. The run counts the groups that it skips, by reason, in its
+ * workspace (VkgemmGroupReport), and vkgemmCheckGroups explains a table that the host has. The size of this struct
+ * never changes. */
 typedef struct VkgemmGroup {
     uint32_t m, n, k;    /* used if `upTo` has them; otherwise those of the problem, or of the run, apply */
     uint32_t firstIndex; /* INDEXED: position of the first of its m indices in VKGEMM_SLOT_INDICES */
-    /* 0: the problem's. The plan accesses rows 16 bytes at a time if operandAlignment and the problem's rows, leading
-     * dimension and batch stride are multiples of 16 bytes. These leading dimensions and the offsets must then be
-     * multiples of 16 bytes too. */
+    /* 0: the problem's. A leading dimension is at least the length of a row, and in a block format a whole number of
+     * blocks. The plan accesses rows 16 bytes at a time if operandAlignment is a multiple of 16 bytes, the problem's
+     * rows, leading dimension and batch stride are multiples of 16 bytes (f64: 32 bytes), and the length of these rows
+     * does not vary. Leading dimensions of groups must then be multiples of 16 bytes (f64: 32 bytes) too, and offsets
+     * multiples of 16 bytes. VkgemmPlanInfo::groupAlignment has the numbers of a plan. If operandAlignment is below 16,
+     * no plan has this rule. */
     uint32_t lda, ldb, ldc, ldd;
     uint64_t offsetA, offsetB, offsetC, offsetD; /* in elements from the beginning of the operand; in a block format, a
                                                     whole number of blocks; with ADDRESSES, device addresses. offsetC is

@@ -11,6 +11,7 @@
  *               vkgemmCreateContext: borrows your VkDevice
  *   plan.h      vkgemmCreatePlan: checks a problem, chooses a kernel and compiles it (the slow call).
  *               vkgemmRecord: adds the work to your command buffer, as often as you like, from any thread
+ *   groups.h    VkgemmGroupReport: which groups of a table a run computed, and why it skipped others
  *   engine.h    control over when pipelines compile, which ranges a run touches, and how long a dispatch takes
  *   explain.h   kernels, tiles, device properties, and the choice of a kernel, all as data
  *   native.h    whether plans may choose kernels in machine code

@@ -328,6 +328,14 @@ class Plan {
         return convert::toStatus(vkgemmCheckRun(handle(), &c, &error), error);
     }
 
+    /// vkgemmCheckGroups
+    Status checkGroups(const Run& run, std::span<const VkgemmGroup> groups, VkgemmGroupReport* report = nullptr) const {
+        VkgemmError error{};
+        const VkgemmRun c = convert::toC(run);
+        const auto count = static_cast<uint32_t>(groups.size());
+        return convert::toStatus(vkgemmCheckGroups(handle(), &c, groups.data(), count, report, &error), error);
+    }
+
     Status record(VkCommandBuffer commands, const Run& run) const {
         VkgemmError error{};
         const VkgemmRun c = convert::toC(run);

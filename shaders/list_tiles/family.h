@@ -2,6 +2,7 @@
 // The pass before a grouped product: the shader list_tiles. Its BM and BN equal the product's.
 #pragma once
 #include "plan/kernels/family.h"
+#include "shaders/list_tiles/report.h"
 
 namespace vkgemm::plan::family {
 
@@ -13,7 +14,9 @@ inline constexpr Family list_tiles = {
             r.check(t.WG <= LIST_TILES_MOST_INVOCATIONS, "shared memory has a place for each invocation", "WG", t.WG,
                     "limit", LIST_TILES_MOST_INVOCATIONS);
         },
-    .shared_bytes = [](const Tile&, const ElementBytes&) -> uint64_t { return 4 * LIST_TILES_MOST_INVOCATIONS; },
+    .shared_bytes = [](const Tile&, const ElementBytes&) -> uint64_t {
+        return 4 * (LIST_TILES_MOST_INVOCATIONS + REPORT_WORDS);
+    },
     .refuses = [](const Problem&) -> const char* { return "lists the tiles of groups and computes no product"; },
     .wants_addresses = true,
     .gpu_cost = {},

@@ -6,6 +6,7 @@
 
 #include "plan/base/concat.h"
 #include "plan/needs.h"
+#include "plan/steps/group_table.h"
 #include "vk/api_guard.h"
 #include "vk/device.h"
 #include "vk/features.h"
@@ -255,6 +256,7 @@ VkgemmResult vkgemmGetPlanInfo(VkgemmPlan p, VkgemmPlanInfo* out) {
         info.missingPipelines = vk::missing_pipelines(*p);
         info.packedA = p->plan.steps.packed_keys[VKGEMM_SLOT_A];
         info.packedB = p->plan.steps.packed_keys[VKGEMM_SLOT_B];
+        if (p->plan.steps.table) std::ranges::copy(plan::group_alignment(p->plan.steps.steps[0]), info.groupAlignment);
         vk::write_struct(info, out);
         return VKGEMM_SUCCESS;
     });

@@ -121,29 +121,8 @@ abi::GroupedArgs grouped_args(const abi::GemmArgs& x) {
 void record_list(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& work,
                  const ResolvedOperands& operands) {
     const DeviceFunctions& f = p.context->device.functions;
-    const plan::Step &list = work.steps[0], &product = work.steps[1];
-    const Resolved& workspace = operands[VKGEMM_SLOT_WORKSPACE];
-    const auto operand = [&](size_t binding) -> const Resolved& {
-        return operands[bound_slot(work, product, binding)];
-    };
-    const auto end = [](const Resolved& x) { return two_words(x.address + x.bytes); };
-    abi::GemmArgs args = product.args;
-    set_scalars(p, run, work.parts[0], operands, args);
-    abi::TableArgs table = *work.table;
-    table.k = args.k;  // 0 if alpha is: then no group reads A and B
-    table.a = two_words(operand(BIND_A).address);
-    table.end_a = end(operand(BIND_A));
-    table.b = two_words(operand(BIND_B).address);
-    table.end_b = end(operand(BIND_B));
-    table.c = two_words(operand(BIND_C).address);
-    table.end_c = end(operand(BIND_C));
-    table.d = two_words(operand(BIND_D).address);
-    table.end_d = end(operand(BIND_D));
-    table.table = two_words(operands[VKGEMM_SLOT_GROUPS].address);
-    table.list = two_words(workspace.address);
-    table.indices = two_words(operands[VKGEMM_SLOT_INDICES].address);
-    table.index_count =
-        static_cast<uint32_t>(std::min<uint64_t>(operands[VKGEMM_SLOT_INDICES].bytes / sizeof(uint32_t), UINT32_MAX));
+    const plan::Step& list = work.steps[0];
+    const abi::TableArgs table = table_args(p, run, work, operands);
     f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, work.programs[0].pipeline);
     f.CmdPushConstants(cmd, p.context->pipelines.layout(Binding::addresses, list.kernel->module),
                        VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof table, &table);
@@ -166,12 +145,12 @@ void record_listed(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& 
     const plan::Recorded once = {.part = work.parts.data(), .step = 1, .repetition = 0, .waits = false};
     bind(p, work, once, cmd, operands, args);
     abi::GroupedArgs grouped = grouped_args(args);
-    grouped.list = two_words(workspace.address);
+    grouped.list = two_words(workspace.address + plan::list_begin_bytes);
     const plan::Module& m = product.kernel->module;
     f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, work.programs[1].pipeline);
     f.CmdPushConstants(cmd, p.context->pipelines.layout(Binding::addresses, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                        plan::argument_bytes(m.accumulate), &grouped);
-    if (indirect) return f.CmdDispatchIndirect(cmd, workspace.buffer, workspace.offset);
+    if (indirect) return f.CmdDispatchIndirect(cmd, workspace.buffer, workspace.offset + plan::list_begin_bytes);
     f.CmdDispatch(cmd, product.groups_x, product.groups_y, 1);
 }
 
@@ -280,6 +259,33 @@ Work grouped_work_of(const VkgemmPlan_T& p, const plan::RunProblem& run, plan::S
     if (sized.table) out.table = &*sized.table;
     if (p.compiled) out.programs = p.programs;
     return out;
+}
+
+abi::TableArgs table_args(const VkgemmPlan_T& p, const VkgemmRun& run, const Work& work,
+                          const ResolvedOperands& operands) {
+    const plan::Step& product = work.steps[1];
+    const auto operand = [&](size_t binding) -> const Resolved& {
+        return operands[bound_slot(work, product, binding)];
+    };
+    const auto end = [](const Resolved& x) { return two_words(x.address + x.bytes); };
+    abi::GemmArgs args = product.args;
+    set_scalars(p, run, work.parts[0], operands, args);
+    abi::TableArgs table = *work.table;
+    table.k = args.k;  // 0 if alpha is: then no group reads A and B
+    table.a = two_words(operand(BIND_A).address);
+    table.end_a = end(operand(BIND_A));
+    table.b = two_words(operand(BIND_B).address);
+    table.end_b = end(operand(BIND_B));
+    table.c = two_words(operand(BIND_C).address);
+    table.end_c = end(operand(BIND_C));
+    table.d = two_words(operand(BIND_D).address);
+    table.end_d = end(operand(BIND_D));
+    table.table = two_words(operands[VKGEMM_SLOT_GROUPS].address);
+    table.list = two_words(operands[VKGEMM_SLOT_WORKSPACE].address + plan::list_begin_bytes);
+    table.indices = two_words(operands[VKGEMM_SLOT_INDICES].address);
+    table.index_count =
+        static_cast<uint32_t>(std::min<uint64_t>(operands[VKGEMM_SLOT_INDICES].bytes / sizeof(uint32_t), UINT32_MAX));
+    return table;
 }
 
 void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& work,

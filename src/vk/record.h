@@ -39,6 +39,9 @@ struct DispatchRange {
     uint32_t first = 0, count = UINT32_MAX;
 };
 
+/// The arguments of the pass that lists the tiles of a table of groups, whose operands resolve() found.
+abi::TableArgs table_args(const VkgemmPlan_T&, const VkgemmRun&, const Work&, const ResolvedOperands&);
+
 /// Cannot fail: everything that could be wrong was found by resolve(). The barrier before comes with the first
 /// dispatch, the one after with the last.
 void record(const VkgemmPlan_T&, VkCommandBuffer, const VkgemmRun&, const Work&, const ResolvedOperands&,

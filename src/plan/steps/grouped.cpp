@@ -55,6 +55,7 @@ Step listing_step(const Kernel& lister, const Step& product, const Problem& p, b
     if (p.cSource == VKGEMM_C_IS_D) c.TABLE_HAS |= TABLE_C_IS_D;
     if (product.kernel->module.is_mixed()) c.TABLE_HAS |= TABLE_MIXED;
     if (p.grouping == VKGEMM_GROUPING_ADDRESSES) c.TABLE_HAS |= TABLE_ADDRESSES;
+    if (product.groups) c.TABLE_HAS |= TABLE_DIRECT;
     s.slots.fill(VKGEMM_SLOT_D);
     return s;
 }
@@ -79,7 +80,8 @@ void set_slots(BySlot<Requirement>& slots, const Problem& completed, const Devic
     slots[VKGEMM_SLOT_GROUPS] = {.bytes = count * sizeof(VkgemmGroup), .alignment = 4, .reads = true};
     if (completed.grouping == VKGEMM_GROUPING_INDEXED)
         slots[VKGEMM_SLOT_INDICES] = {.bytes = 4 * completed.m, .alignment = 4, .reads = true, .least = 4};
-    slots[VKGEMM_SLOT_WORKSPACE] = workspace_requirement(4 * (LIST_HEADER_WORDS + count * LISTED_WORDS), dev);
+    slots[VKGEMM_SLOT_WORKSPACE] =
+        workspace_requirement(list_begin_bytes + 4 * (LIST_HEADER_WORDS + count * LISTED_WORDS), dev);
 }
 
 // Idle work groups cost less than the barrier before an indirect dispatch up to about so many.
@@ -137,7 +139,7 @@ Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed,
     Step list = listing_step(*device.lister(), product, p, normalised.swapped);
     abi::TableArgs table = {};
     set_table(table, product.args);
-    table.max_groups_x = dev.max_groups_x;
+    table.max_groups_x = product.groups ? static_cast<uint32_t>(product.groups) : dev.max_groups_x;
     out.table = table;
     list.waits = false;
     out.steps = {list, product};

@@ -2,6 +2,7 @@
 // How a kernel is chosen for groups of a table, whose sizes are not known before they run.
 #pragma once
 #include "plan/steps/buckets.h"
+#include "shaders/list_tiles/report.h"
 
 namespace vkgemm::plan {
 
@@ -13,6 +14,9 @@ struct GroupedSearch {
 
     GroupedSearch(const PreparedProblem&, Request);
 };
+
+/// Where the list of tiles begins in the workspace, in bytes: after the VkgemmGroupReport.
+inline constexpr uint32_t list_begin_bytes = 4 * REPORT_WORDS;
 
 /// Both steps of groups of a table for a run with smaller sizes than `made` has. Allocates nothing.
 void set_grouped_run(SizedSteps&, const Steps& made, const RunProblem&, const DeviceCaps&, uint32_t operand_alignment);

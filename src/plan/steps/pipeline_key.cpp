@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/base/concat.h"
+#include "shaders/list_tiles/report.h"
 #include "vkgemm/text.hpp"
 
 namespace vkgemm::plan {
@@ -34,7 +35,8 @@ uint32_t most_of(const ProblemConstant& c) {
     if (c.name == "SCALARS") return SCALARS_ALPHA | SCALARS_BETA | SCALARS_CLAMP | SCALARS_MONITOR | SCALARS_LARGEST;
     if (c.name == "INDICES_PER_ROW" || c.name == "SLOPE") return UINT32_MAX;
     if (c.name == "TABLE_HAS")
-        return TABLE_HAS_M | TABLE_HAS_N | TABLE_HAS_K | TABLE_SWAPPED | TABLE_C_IS_D | TABLE_ADDRESSES | TABLE_MIXED;
+        return TABLE_HAS_M | TABLE_HAS_N | TABLE_HAS_K | TABLE_SWAPPED | TABLE_C_IS_D | TABLE_ADDRESSES | TABLE_MIXED |
+               TABLE_DIRECT;
     return 1;
 }
 
