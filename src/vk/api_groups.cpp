@@ -37,7 +37,7 @@ VkgemmResult vkgemmCheckGroups(VkgemmPlan plan, const VkgemmRun* run, const Vkge
             if (report) *report = counted;
             return vk::success(error);
         }
-        const abi::TableArgs args = vk::table_args(*plan, *run, checked.work, checked.operands);
+        const abi::TableArgs args = vk::table_args(*plan, checked.run, checked.work, checked.operands);
         const plan::Step& list = checked.work.steps[0];
         const std::span table(groups, groupCount);
         counted = plan::check_table(list, args, table);
