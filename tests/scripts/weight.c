@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A program that links vkgemm, for weight.cmake. It checks that the library has the kernels that the first argument
- * names and no others: all of them; those that multiply f32 and their helpers, without machine code, cpu_packed, vec4
- * and block; or those of the family tiled and their helpers. With the second argument "count" it prints how many of
- * these the library has. */
+ * names and no others: all of them, machine code if the build has some; those that multiply f32 and their helpers,
+ * without machine code, cpu_packed, vec4 and block; or those of the family tiled and their helpers. With the second
+ * argument "count" it prints how many of these the library has. */
 #include <stdio.h>
 #include <string.h>
 #include <vkgemm/vkgemm.h>
@@ -33,7 +33,7 @@ static int wanted(const VkgemmKernelInfo* k, const char* which) {
     if (strcmp(which, "f32") == 0) return k->helper ? is_helper_of_f32(k->name) : k->a == VKGEMM_TYPE_F32;
     if (strcmp(which, "tiled") == 0)
         return k->helper ? is_helper_of_tiled(k->name, k->family) : strcmp(k->family, "tiled") == 0;
-    return 1;
+    return !is_native(k->name) || k->built; /* without nvcc there is no machine code */
 }
 
 static int list_kernels(const char* which, int count) {
