@@ -206,7 +206,8 @@ TEST_CASE("fenced: operands of mixed types, whose fours begin anywhere, at every
                     CHECK_MESSAGE(why == "", kernel.name, ": ", why);
                     ++ran;
                 }
-        CHECK_MESSAGE(ran > 0, kernel.name, " took none of the cases");
+        // Matrix units take no operand that begins anywhere; it is packed, or another kernel serves.
+        CHECK_MESSAGE((ran > 0 || m.family.uses_matrix_units), kernel.name, " took none of the cases");
     }
 }
 
