@@ -114,8 +114,8 @@ uint listed(uint i, word_list list) {
     return tiles(m, n);
 }
 
-// Skips those of groups `begin` to `end` that have tiles for which there is no work group: groups of an index list that
-// together have more indices than D has rows.
+// Skips those of groups `begin` to `end` that have more tiles than there are work groups left. Only an index list can
+// have such groups: if all together have more indices than D has rows.
 void skip_beyond(uint begin, uint end, word_list list) {
     for (uint i = begin; i < end; ++i) {
         const uint at = LIST_HEADER_WORDS + i * LISTED_WORDS;

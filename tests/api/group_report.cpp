@@ -149,6 +149,23 @@ TEST_CASE("group report: f64 whose leading dimension is a multiple of 16 bytes a
     for (size_t i = 0; i < 48; ++i) CHECK_MESSAGE(d[i] == 4, i);
 }
 
+TEST_CASE("group report: where alpha is 0, no group is skipped for an A or B that is not read") {
+    TableRun t("8x8x8 batch=2 upto=m groups=table");
+    std::vector<VkgemmGroup> table(2);
+    for (uint32_t i = 0; i < 2; ++i) {
+        table[i].m = 8;
+        table[i].offsetD = 64 * i;
+    }
+    table[1].offsetA = uint64_t{1} << 40;
+    std::vector<float> d;
+    CHECK(t.submit(table, d).written.skipped == 1);
+    t.run.flags = VKGEMM_RECORD_ZERO_ALPHA;
+    const Answer got = t.submit(table, d);
+    CHECK(got.written.computed == 2);
+    CHECK(got.check.code == VKGEMM_SUCCESS);
+    for (size_t i = 0; i < 128; ++i) CHECK_MESSAGE(d[i] == 0, i);
+}
+
 TEST_CASE("group report: every rule is broken on purpose, and each group counts once") {
     TableRun t("8x8x8 batch=10 upto=m groups=table c=separate");
     check_alignment(t, {16, 16, 16, 16});

@@ -33,7 +33,7 @@ static int wanted(const VkgemmKernelInfo* k, const char* which) {
     if (strcmp(which, "f32") == 0) return k->helper ? is_helper_of_f32(k->name) : k->a == VKGEMM_TYPE_F32;
     if (strcmp(which, "tiled") == 0)
         return k->helper ? is_helper_of_tiled(k->name, k->family) : strcmp(k->family, "tiled") == 0;
-    return !is_native(k->name) || k->built; /* without nvcc there is no machine code */
+    return !is_native(k->name) || k->built; /* a build without nvcc has none of these */
 }
 
 static int list_kernels(const char* which, int count) {
