@@ -142,7 +142,8 @@ class Table {
    private:
     bool is_swapped() const { return c_.TABLE_HAS & TABLE_SWAPPED; }
     bool is_wide(size_t x) const {
-        return c_.ALIGNED & ((c_.TABLE_HAS & TABLE_MIXED && x < BIND_C ? CHUNKS_A : WIDE_A) << x);  // or B, C, D
+        const uint32_t of_a = c_.TABLE_HAS & TABLE_MIXED && x < BIND_C ? CHUNKS_A : WIDE_A;
+        return c_.ALIGNED & (of_a << x);  // those of B, C and D follow
     }
     uint64_t own_size(uint32_t given, uint32_t bit, uint32_t size, Checked& out) const {
         if (!(c_.TABLE_HAS & bit)) return size;
@@ -214,7 +215,7 @@ std::array<uint32_t, 4> group_alignment(const Step& list) {
     constexpr abi::TableArgs no_run = {};
     const Table table(list, no_run);
     std::array<uint32_t, 4> out{};
-    for (const size_t x : {BIND_A, BIND_B, BIND_C, BIND_D}) {
+    for (size_t x = BIND_A; x <= BIND_D; ++x) {
         if (x == BIND_C && !list.constants.USE_C) continue;
         const Place p = table.place(x, {}, {1, 1, 1, 1});
         const TypeInfo& t = info(p.type);
