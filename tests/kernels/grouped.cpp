@@ -275,15 +275,15 @@ TEST_CASE("groups of a table, and with index lists: every kernel that takes them
 
 TEST_CASE("groups with an alpha of 0 read neither A nor B, whether their K varies or not") {
     uint64_t seed = 0;
-    for (const auto& [sizes, beta] : {std::pair{"29x35x40 batch=5 groups=table upto=m", 0.0},
-                                      {"29x36x40 batch=6 groups=table upto=mnk layout=nt", 0.0},
-                                      {"24x33x38 batch=4 groups=table layout=tn c=d", 2.0},
-                                      {"45x35x38 batch=7 groups=indexed per_row=4 upto=m c=d", 2.0},
-                                      {"29x36x40 batch=6 groups=addresses upto=mn layout=nt", 0.0}}) {
-        Groups groups(sizes, ++seed);
+    for (const auto& row : {std::pair{"29x35x40 batch=5 groups=table upto=m", 0.0},
+                            {"29x36x40 batch=6 groups=table upto=mnk layout=nt", 0.0},
+                            {"24x33x38 batch=4 groups=table layout=tn c=d", 2.0},
+                            {"45x35x38 batch=7 groups=indexed per_row=4 upto=m c=d", 2.0},
+                            {"29x36x40 batch=6 groups=addresses upto=mn layout=nt", 0.0}}) {
+        Groups groups(row.first, ++seed);
         for (Guarded* const x : {&groups.a, &groups.b}) x->fill([] { return NAN; });
-        const std::string why = run_groups(groups, groups, nullptr, nullptr, 0, beta);
-        CHECK_MESSAGE(why.empty(), sizes, ": ", why);
+        const std::string why = run_groups(groups, groups, nullptr, nullptr, 0, row.second);
+        CHECK_MESSAGE(why.empty(), row.first, ": ", why);
     }
 }
 

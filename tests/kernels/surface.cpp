@@ -323,7 +323,8 @@ void run_surface(uint64_t seed, int problems) {
     const auto all = rows_by_family();
     std::set<std::string> families;
     int done = 0, wrong = 0, varying = 0, packed = 0, aliased = 0, mixed = 0, levels = 0;
-    for (int offered = 0, drawn = 0; done < problems && offered < 4 * problems;) {
+    size_t drawn = 0;
+    for (int offered = 0; done < problems && offered < 4 * problems;) {
         const Kernel& k = *random.pick(random.pick(all[drawn++ % all.size()]));
         const Draw d = some_draw(random, k);
         for (int i = 0; i < of_a_draw; ++i, ++offered) {
