@@ -51,10 +51,6 @@ std::optional<Status> check_handles(const VkgemmContextInfo& i) {
     if (i.flags & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"VkgemmContextInfo::flags has unknown bits: ", i.flags & ~known})};
-    if (i.nativeKernels < VKGEMM_NATIVE_VERIFIED || i.nativeKernels > VKGEMM_NATIVE_ANY_DRIVER)
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       plan::concat({"VkgemmContextInfo::nativeKernels is ", int(i.nativeKernels),
-                                     "; known are 0 (verified drivers), 1 (off) and 2 (any driver)"})};
     return i.allocator ? check_allocator(*i.allocator) : std::nullopt;
 }
 

@@ -22,9 +22,6 @@ std::optional<Status> check_needs_info(const VkgemmNeedsInfo& info) {
     if (!info.instance || !info.physicalDevice || !info.getInstanceProcAddr)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        "VkgemmNeedsInfo: instance, physicalDevice and getInstanceProcAddr must be set"};
-    if (info.operands != VKGEMM_OPERANDS_BUFFERS && info.operands != VKGEMM_OPERANDS_ADDRESSES)
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       plan::concat({"VkgemmNeedsInfo::operands is ", info.operands, "; known are 0 and 1"})};
     if (info.problemCount && !info.problems)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "VkgemmNeedsInfo::problems is null with a count above 0"};
     return std::nullopt;

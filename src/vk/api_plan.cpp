@@ -72,6 +72,8 @@ VkgemmResult vkgemmCreatePack(VkgemmPlan product, VkgemmSlot slot, VkgemmPlan* p
                 error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "pack is null: there is nowhere to put the result"});
         *pack = nullptr;
         if (!product) return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "product is null"});
+        if (auto why = vk::check_enum("slot", vk::enum_value(slot), 0, VKGEMM_SLOT_COUNT - 1))
+            return vk::to_result(error, *why);
         auto planned = plan::plan_pack(product->plan, slot);
         if (!planned) return vk::to_result(error, planned.status());
         const uint32_t flags = product->flags & ~uint32_t{VKGEMM_PLAN_CAPTURE_STATISTICS};

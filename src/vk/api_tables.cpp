@@ -17,9 +17,9 @@ uint32_t shared_bytes(const plan::Kernel& k, const plan::Tile& tile) {
     return static_cast<uint32_t>(k.module.family.shared_bytes(tile, k.module.element_bytes()));
 }
 
-std::optional<VkgemmTypeInfo> type_info(VkgemmType type) {
+std::optional<VkgemmTypeInfo> type_info(int32_t type) {
     for (const plan::TypeInfo& i : plan::type_info)
-        if (i.type == type)
+        if (static_cast<int32_t>(i.type) == type)
             return VkgemmTypeInfo{.structSize = 0,
                                   .bytes = i.bytes,
                                   .name = i.name.data(),
@@ -103,7 +103,7 @@ VkgemmDeviceCaps caps_of(const plan::DeviceCaps& d) {
 }  // namespace
 
 VkgemmResult vkgemmGetTypeInfo(VkgemmType type, VkgemmTypeInfo* info) {
-    return vk::get_struct(info, [&] { return type_info(type); });
+    return vk::get_struct(info, [&] { return type_info(vk::enum_value(type)); });
 }
 
 VkgemmResult vkgemmCompleteProblem(const VkgemmProblem* problem, VkgemmProblem* completed, VkgemmError* error) {

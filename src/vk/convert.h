@@ -14,7 +14,7 @@ VkgemmResult success(VkgemmError* error);
 /// Writes text by the rule of vkgemmFormatProblem. *size: in, the bytes at `to`; out, the bytes needed.
 VkgemmResult copy_text(std::string_view text, char* to, size_t* size);
 
-/// Refuses values outside their enums and an epilogue that is too long. The problem is not completed.
+/// Refuses values outside their enums, unknown bits, and an epilogue that is too long. The problem is not completed.
 Result<Problem> problem_from(const VkgemmProblem*);
 
 /// Fills the caller's `out` with `filled`. Refused if `out` is of an older version and lacks a field that is needed.

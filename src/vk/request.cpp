@@ -61,9 +61,6 @@ plan::Result<plan::Request> request_from(const VkgemmPlanOptions* given, const V
     if (!request.kernel.empty() && !plan::find_kernel(request.kernel))
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::unknown_kernel(request.kernel)};
     if (const auto tile = plan::with_constants({}, request.tile); !tile) return tile.status();
-    if (options->operands != VKGEMM_OPERANDS_BUFFERS && options->operands != VKGEMM_OPERANDS_ADDRESSES)
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       plan::concat({"VkgemmPlanOptions::operands is ", options->operands, "; known are 0 and 1"})};
     request.addresses = options->operands == VKGEMM_OPERANDS_ADDRESSES;
     request.workspace_limit = options->workspaceLimit;
     if (options->operandAlignment) request.operand_alignment = options->operandAlignment;

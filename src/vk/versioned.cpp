@@ -60,8 +60,8 @@ std::optional<Status> check_chain(const StructInfo& info, const void* chain) {
     VkgemmChainHeader header;
     std::memcpy(&header, chain, sizeof header);
     return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                   plan::concat({info.name, "::pNext has a struct of type ", static_cast<long long>(header.type),
-                                 "; vkgemm ", library_version(), " knows no type, so pNext must be NULL"})};
+                   plan::concat({info.name, "::pNext has a struct of type ", enum_value(header.type), "; vkgemm ",
+                                 library_version(), " knows no type, so pNext must be NULL"})};
 }
 
 void write_bytes(const StructInfo& info, const void* filled, void* out) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plan/base/result.h"
+#include "vk/enums.h"
 #include "vkgemm/vkgemm.h"
 
 namespace vkgemm::vk {
@@ -68,7 +69,7 @@ void write_bytes(const StructInfo&, const void* filled, void* out);
 /// Is all of `filled` zero that a struct of the size of `out` does not have? That size was checked.
 bool rest_is_zero(const StructInfo&, const void* filled, const void* out);
 
-/// A caller's input struct, as a struct of this version.
+/// A caller's input struct, as a struct of this version whose enums were checked.
 template <class T>
 plan::Result<T> read_struct(const T* given) {
     T out{};
@@ -76,6 +77,8 @@ plan::Result<T> read_struct(const T* given) {
     if (auto why = read_bytes(struct_info<T>, given, &out)) return *why;
     if constexpr (requires { out.pNext; })
         if (auto why = check_chain(struct_info<T>, out.pNext)) return *why;
+    if constexpr (requires { check_enums(out); })
+        if (auto why = check_enums(out)) return *why;
     out.structSize = sizeof(T);
     return out;
 }
