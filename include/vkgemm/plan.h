@@ -126,8 +126,9 @@ typedef struct VkgemmPlanInfo {
     const uint64_t* requiredBytes; /* indexed by VkgemmSlot: the bytes that each operand needs from its offset on; 0:
                                       unused. The workspace is large enough for every run */
     uint64_t workspaceAlignment;   /* of the workspace's offset, in bytes */
-    uint32_t operandAlignment; /* of the offsets of matrix operands, in bytes: what you promised, at least the element
-                                  size. A packed operand always needs 16 */
+    uint32_t operandAlignment; /* the largest alignment that the offset of a matrix operand needs, in bytes. An operand
+                                  needs what you promised, and at least its element size; a C or residual that is read
+                                  in words (problem.h) needs at least 4, and a packed operand always 16 */
     uint32_t usesAddresses;    /* 1: the shader reads operands through device addresses */
     uint32_t dispatchCount;    /* how many dispatches one recording has: one for the product, one for each operand that
                                   the plan packs, one to add slices of K if the plan splits K, and one to check the
@@ -197,9 +198,9 @@ typedef struct VkgemmOperand {
                                 VkgemmPlanInfo::usesAddresses is 1. Vulkan does not report a buffer's usage. If the
                                 second bit is missing and the driver returns address 0, the run is refused; otherwise
                                 only the validation layers can find the mistake */
-    VkDeviceSize offset;     /* in bytes. A matrix needs a multiple of VkgemmPlanInfo::operandAlignment, the workspace a
-                                multiple of VkgemmPlanInfo::workspaceAlignment, and bias and scale a multiple of their
-                                element size */
+    VkDeviceSize offset;     /* in bytes. A multiple of VkgemmPlanInfo::operandAlignment suits every matrix. The
+                                workspace needs a multiple of VkgemmPlanInfo::workspaceAlignment. Bias and scale need a
+                                multiple of their element size, or of 4 if they are read in words (problem.h) */
     VkDeviceSize size;       /* bytes that the operand may use from offset on; 0: not stated and not checked */
     VkDeviceAddress address; /* 0: not given */
 } VkgemmOperand;

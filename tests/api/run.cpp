@@ -282,6 +282,60 @@ TEST_CASE("an element's alignment is enough when it was promised") {
     expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "multiple of 4"});
 }
 
+namespace {
+
+/// The least power of two that a run accepts as the distance of one operand from a multiple of 2^32.
+uint32_t least_alignment(VkgemmPlan plan, VkgemmRun run, VkgemmOperand VkgemmRun::*operand) {
+    const VkDeviceAddress begin = (run.*operand).address;
+    for (uint32_t bytes = 1; bytes <= 64; bytes *= 2) {
+        (run.*operand).address = begin + bytes;
+        const Said got = said([&](VkgemmError* e) { return vkgemmCheckRun(plan, &run, e); });
+        if (got.code == VKGEMM_SUCCESS) return bytes;
+        expect(got, VKGEMM_ERROR_OPERAND, {"not a multiple of"});
+    }
+    return 0;
+}
+
+}  // namespace
+
+TEST_CASE("the alignment that a plan reports is the largest that a run demands of a matrix") {
+    constexpr std::pair<VkgemmSlot, VkgemmOperand VkgemmRun::*> matrices[] = {
+        {VKGEMM_SLOT_A, &VkgemmRun::a},
+        {VKGEMM_SLOT_B, &VkgemmRun::b},
+        {VKGEMM_SLOT_C, &VkgemmRun::c},
+        {VKGEMM_SLOT_D, &VkgemmRun::d},
+        {VKGEMM_SLOT_RESIDUAL, &VkgemmRun::residual}};
+    for (const std::string line :
+         {"f32*f32 20x30x40", "f16*f16 20x30x40 c=separate c_type=f32", "bf16*bf16 20x30x40 residual residual_type=f16",
+          "f16*f16+f32->f32 20x30x40", "f32*f16 20x30x40", "i8*i8 20x30x40", "i8*i8+i32->f16 20x30x40 c=separate"})
+        for (const char* varying : {"", " upto=s", " upto=ms"})
+            for (const uint32_t promised : {2u, 8u}) {
+                CAPTURE(line + varying);
+                CAPTURE(promised);
+                VkgemmPlanOptions o = options();
+                o.operandAlignment = promised;
+                o.operands = VKGEMM_OPERANDS_ADDRESSES;
+                o.flags = VKGEMM_PLAN_DRY;
+                OwnedPlan plan;
+                plan_for(plan, line + varying, o);
+                const VkgemmPlanInfo info = info_of(plan.handle);
+                for (const bool has_strides : {false, true}) {
+                    if (has_strides && !*varying) continue;
+                    VkgemmRun run{};
+                    run.structSize = sizeof run;
+                    run.beta = line.find("c=separate") == line.npos ? 0 : 1;
+                    run.flags = has_strides ? VKGEMM_RECORD_STRIDES : 0;
+                    for (const auto& [slot, operand] : matrices)
+                        if (info.requiredBytes[slot]) (run.*operand).address = (VkDeviceAddress{slot} + 1) << 32;
+                    uint32_t largest = 0;
+                    for (const auto& [slot, operand] : matrices)
+                        if (info.requiredBytes[slot])
+                            largest = std::max(largest, least_alignment(plan.handle, run, operand));
+                    CHECK(info.operandAlignment == largest);
+                }
+            }
+}
+
 TEST_CASE("a workspace is asked for, and refused where it is missing, short or in the way") {
     VkgemmPlanOptions o = options();
     o.kernel = "tiled_f32_8x8";
