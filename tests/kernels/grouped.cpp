@@ -6,10 +6,8 @@
 #include <map>
 
 #include "kernels/groups.h"
-#include "kernels/rows.h"
 #include "plan/base/concat.h"
 #include "plan/problem/problem_text.h"
-#include "support/owned.h"
 #include "support/random.h"
 #include "vkgemm/text.hpp"
 
@@ -18,29 +16,8 @@ namespace {
 
 using plan::Kernel;
 
-host::Buffer uploaded(const void* bytes, size_t size) {
-    auto made = device().createBuffer(std::max<size_t>(size, 4), host::Memory::host);
-    REQUIRE_MESSAGE(bool(made), made.status().text);
-    if (size) {
-        const Status done = device().upload(*made, 0, std::span(static_cast<const std::byte*>(bytes), size));
-        REQUIRE_MESSAGE(done.code == VKGEMM_SUCCESS, done.text);
-    }
-    return *made;
-}
-
 VkgemmOperand operand(const host::Buffer& buffer, const Guarded& x) {
     return {.buffer = buffer.handle(), .offset = x.offset(), .size = x.span_bytes(), .address = 0};
-}
-
-/// Records and runs it. "" or what went wrong; `messages`: how many the validation layer had before.
-std::string submitted(const OwnedPlan& plan, const VkgemmRun& run, size_t messages) {
-    const Status done = device().submit([&](VkCommandBuffer commands) {
-        VkgemmError why{};
-        const VkgemmResult code = vkgemmRecord(plan.handle, commands, &run, &why);
-        return Status{code, why.vkResult, why.text};
-    });
-    if (done.code != VKGEMM_SUCCESS) return "not run: " + done.text;
-    return device().messageCount() > messages ? "validation: " + device().messages()[messages].text : "";
 }
 
 /// The problem of the plan. If its m varies, it is larger than that of the run, which states its own.
@@ -210,37 +187,6 @@ std::string run_selected(const std::string& line, const Kernel& kernel, const ch
             return plan::concat(
                 {"element ", i, " of D is ", numberText(got[i]), " and should be ", numberText(want[i])});
     return "";
-}
-
-/// Calls `each` with the types, the name and a small tile of every kernel that takes groups and fits.
-template <class Each>
-void for_each_grouped(const Each& each) {
-    size_t ran = 0;
-    for (const Kernel& k : plan::kernels()) {
-        const plan::Module& m = k.module;
-        if (!m.is_product() || !m.takes_groups() || !is_chosen(k) || !fits(k)) continue;
-        if (is_quick() && ran++ % 8) continue;
-        const VkgemmAccuracy accuracy = m.family.accuracy;
-        const auto types = [&](plan::Type a, plan::Type b) {
-            return typesText(a, b, m.accumulate, m.d == plan::scaled ? plan::f16 : m.d) +
-                   (accuracy ? plan::concat({" accuracy=", plan::accuracy_name(accuracy), " "}) : " ");
-        };
-        const bool staged = m.family.reads_chunk64 && k.tile.STAGES > 1 && k.tile.DEPTH > 1;
-        const char* const tile = m.family.name == "simt"      ? "WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4"
-                                 : staged && k.tile.TEAM == 4 ? "WG=32,BN=8"
-                                 : staged                     ? "WG=64,BN=8"  // 32 KiB hold these with q6_k
-                                                              : nullptr;
-        if (!m.is_mixed()) each(k, types(m.a, m.b), tile);
-        if (m.is_mixed()) each(k, types(plan::f32, plan::f16), tile);
-        if (m.is_mixed()) each(k, types(plan::f32, VKGEMM_TYPE_Q8_0), tile);
-        if (m.family.reads_chunk64) each(k, types(plan::f16, VKGEMM_TYPE_Q6_K), tile);
-    }
-}
-
-/// Words behind the types, for an accuracy, come after the sizes.
-std::string line_of(std::string types, const char* sizes) {
-    const size_t space = types.find(' ');
-    return types.substr(0, space + 1) + sizes + types.substr(space);
 }
 
 }  // namespace
