@@ -17,7 +17,7 @@ std::string driver_text(const VkPhysicalDeviceDriverProperties& p) {
     return text;
 }
 
-void read_properties(const InstanceState& instance, VkPhysicalDevice device, DeviceInfo& info) {
+Status read_properties(const InstanceState& instance, VkPhysicalDevice device, DeviceInfo& info) {
     VkPhysicalDeviceDriverProperties driver{};
     driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
     VkPhysicalDeviceSubgroupProperties subgroup{};
@@ -25,12 +25,15 @@ void read_properties(const InstanceState& instance, VkPhysicalDevice device, Dev
     VkPhysicalDeviceProperties2 all{};
     all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
     all.pNext = &subgroup;
-    const bool knows_driver = info.apiVersion >= VK_API_VERSION_1_2 ||
-                              has_extension(instance, device, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
-    if (knows_driver) subgroup.pNext = &driver;
+    Result<bool> knows_driver = true;
+    if (info.apiVersion < VK_API_VERSION_1_2)
+        knows_driver = has_extension(instance, device, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
+    if (!knows_driver) return knows_driver.status();
+    if (*knows_driver) subgroup.pNext = &driver;
     instance.vk.vkGetPhysicalDeviceProperties2(device, &all);
-    info.driver = knows_driver ? driver_text(driver) : "version " + versionText(all.properties.driverVersion);
+    if (*knows_driver) info.driver = driver_text(driver);
     info.subgroupSize = subgroup.subgroupSize;
+    return {};
 }
 
 /// The features that the library could use on the device, or why it cannot use the device.
@@ -91,11 +94,18 @@ uint32_t transfer_family(const InstanceState& instance, VkPhysicalDevice device,
     return UINT32_MAX;
 }
 
-bool has_extension(const InstanceState& instance, VkPhysicalDevice device, std::string_view name) {
+Result<bool> has_extension(const InstanceState& instance, VkPhysicalDevice device, std::string_view name) {
+    const auto list = instance.vk.vkEnumerateDeviceExtensionProperties;
+    std::vector<VkExtensionProperties> all;
     uint32_t count = 0;
-    instance.vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);
-    std::vector<VkExtensionProperties> all(count);
-    instance.vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, all.data());
+    VkResult result;
+    do {
+        result = list(device, nullptr, &count, nullptr);
+        all.resize(count);
+        if (result == VK_SUCCESS && count > 0) result = list(device, nullptr, &count, all.data());
+    } while (result == VK_INCOMPLETE);
+    if (result != VK_SUCCESS) return failed(result, "vkEnumerateDeviceExtensionProperties");
+    all.resize(count);
     return std::ranges::any_of(all, [&](const VkExtensionProperties& p) { return name == p.extensionName; });
 }
 
@@ -132,13 +142,14 @@ DeviceInfo describe(const InstanceState& instance, VkPhysicalDevice device, uint
         if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
             info.memoryBytes = std::max(info.memoryBytes, memory.memoryHeaps[i].size);
 
+    info.driver = "version " + versionText(basic.driverVersion);
     if (usable_version(instance, info.apiVersion) < VK_API_VERSION_1_1) {
-        info.driver = "version " + versionText(basic.driverVersion);
         info.unfit = "it offers Vulkan " + versionText(info.apiVersion) + ", and 1.1 is needed";
         return info;
     }
-    read_properties(instance, device, info);
-    if (compute_family(instance, device, &info.timestampBits) == UINT32_MAX)
+    if (const Status read = read_properties(instance, device, info); !read)
+        info.unfit = read.text;
+    else if (compute_family(instance, device, &info.timestampBits) == UINT32_MAX)
         info.unfit = "it has no queue family with compute";
     else
         read_needs(instance, device, info);

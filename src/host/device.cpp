@@ -45,12 +45,19 @@ bool wants_native(const DeviceState& state, const DeviceOptions& options, bool v
     return verified || options.nativeKernels == VKGEMM_NATIVE_ANY_DRIVER || word == "any";
 }
 
-void decide_native(DeviceState& state, const DeviceOptions& options) {
+/// Enables an extension if the device has it.
+Status add_if_present(DeviceState& state, const char* extension) {
+    const Result<bool> present = has_extension(*state.instance, state.physical, extension);
+    if (!present) return present.status();
+    if (*present) state.extensions.push_back(extension);
+    return {};
+}
+
+Status decide_native(DeviceState& state, const DeviceOptions& options) {
     const auto is_it = [](const char* e) { return std::string_view(e) == VK_NVX_BINARY_IMPORT_EXTENSION_NAME; };
     const bool asked = std::erase_if(state.extensions, is_it) > 0;  // which it is only on verified drivers
-    if (wants_native(state, options, asked) &&
-        has_extension(*state.instance, state.physical, VK_NVX_BINARY_IMPORT_EXTENSION_NAME))
-        state.extensions.push_back(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
+    if (!wants_native(state, options, asked)) return {};
+    return add_if_present(state, VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
 }
 
 /// Fills `extensions` and `features` with what the problems need on this device.
@@ -68,15 +75,17 @@ Status decide_needs(DeviceState& state, const DeviceOptions& options) {
         state.extensions.insert(state.extensions.end(), needs->optionalExtensions.begin(),
                                 needs->optionalExtensions.end());
     }
-    decide_native(state, options);
+    if (Status s = decide_native(state, options); !s) return s;
     if (options.inspect) {
         const size_t before = state.extensions.size();
-        features |= features_for_inspecting(*state.instance, state.physical, state.api_version, state.extensions);
+        const Result<uint64_t> more =
+            features_for_inspecting(*state.instance, state.physical, state.api_version, state.extensions);
+        if (!more) return more.status();
+        features |= *more;
         state.inspects = state.extensions.size() > before;
     }
     // A device that has this extension must not be made without it.
-    if (has_extension(*state.instance, state.physical, "VK_KHR_portability_subset"))
-        state.extensions.push_back("VK_KHR_portability_subset");
+    if (Status s = add_if_present(state, "VK_KHR_portability_subset"); !s) return s;
 
     state.features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     if (Status merged = mergeFeatures(features, state.api_version, state.features, state.feature_memory); !merged)
@@ -114,7 +123,9 @@ Status make_device(DeviceState& state) {
     for (uint32_t i = 0; i < state.transfer_queues.size(); ++i)
         state.vk.vkGetDeviceQueue(state.handle, state.transfer_family, i, &state.transfer_queues[i]);
     vk.vkGetPhysicalDeviceMemoryProperties(state.physical, &state.memory);
-    state.has_budget = has_extension(*state.instance, state.physical, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    const auto has_budget = has_extension(*state.instance, state.physical, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    if (!has_budget) return has_budget.status();
+    state.has_budget = *has_budget;
     VkPhysicalDeviceProperties properties{};
     vk.vkGetPhysicalDeviceProperties(state.physical, &properties);
     state.seconds_per_tick = 1e-9 * static_cast<double>(properties.limits.timestampPeriod);

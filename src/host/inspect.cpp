@@ -74,14 +74,16 @@ Status read(const DeviceState& d, const VkPipelineExecutableInfoKHR& which, Pipe
 
 }  // namespace
 
-uint64_t features_for_inspecting(const InstanceState& instance, VkPhysicalDevice device, uint32_t version,
-                                 std::vector<const char*>& extensions) {
+Result<uint64_t> features_for_inspecting(const InstanceState& instance, VkPhysicalDevice device, uint32_t version,
+                                         std::vector<const char*>& extensions) {
     auto info = typed<VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR>(
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR);
     auto bytes = typed<VkPhysicalDeviceShaderFloat16Int8Features>(
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES);
     auto all = typed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
-    if (has_extension(instance, device, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME)) all.pNext = &info;
+    const auto executables = has_extension(instance, device, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
+    if (!executables) return executables.status();
+    if (*executables) all.pNext = &info;
     if (version >= VK_API_VERSION_1_2) {
         bytes.pNext = all.pNext;
         all.pNext = &bytes;

@@ -52,11 +52,12 @@ uint32_t compute_family(const InstanceState& instance, VkPhysicalDevice device, 
                         VkQueueFlags* flags = nullptr);
 /// A family with transfer and neither compute nor graphics; UINT32_MAX: none. `queues`: how many queues it has.
 uint32_t transfer_family(const InstanceState& instance, VkPhysicalDevice device, uint32_t& queues);
-bool has_extension(const InstanceState& instance, VkPhysicalDevice device, std::string_view name);
+/// Fails if the device's extensions cannot be listed.
+Result<bool> has_extension(const InstanceState& instance, VkPhysicalDevice device, std::string_view name);
 /// For DeviceOptions::inspect: the bits of what the device offers, as vkgemmFeatureName counts them; `extensions` gets
 /// what they want.
-uint64_t features_for_inspecting(const InstanceState& instance, VkPhysicalDevice device, uint32_t version,
-                                 std::vector<const char*>& extensions);
+Result<uint64_t> features_for_inspecting(const InstanceState& instance, VkPhysicalDevice device, uint32_t version,
+                                         std::vector<const char*>& extensions);
 
 /// A buffer bound to memory of its own.
 struct Allocation {
