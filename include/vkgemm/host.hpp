@@ -16,6 +16,9 @@
 // The Vulkan loader is opened at run time, so a program need not link it. Devices and Buffers may be destroyed in any
 // order: a Buffer keeps its Device alive. Destroy every vkgemm::Plan before the Device whose context created it.
 // Several threads may use one Device at the same time; only one thread at a time may use a Buffer.
+//
+// Drivers raise floating-point exceptions. No function here traps because of them, or leaves a flag of them on the
+// calling thread. What a Record or RecordRun of yours raises is yours.
 #ifndef VKGEMM_HOST_HPP
 #define VKGEMM_HOST_HPP
 

@@ -114,6 +114,7 @@ Status DeviceState::download(VkBuffer buffer, VkDeviceSize offset, std::span<std
 }
 
 BufferState::~BufferState() {
+    const HoldFloatExceptions held;
     if (!device) return;
     if (device->has_late()) device->vk.vkDeviceWaitIdle(device->handle);
     device->release(own);
@@ -132,6 +133,7 @@ Operand Buffer::operand(VkDeviceSize offset, VkDeviceSize bytes) const {
 }
 
 Result<Buffer> Device::createBuffer(VkDeviceSize bytes, Memory where) const {
+    const HoldFloatExceptions held;
     if (bytes == 0) return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "a buffer has at least one byte"};
     VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
                                VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
@@ -152,6 +154,7 @@ Result<Buffer> Device::createBuffer(VkDeviceSize bytes, Memory where) const {
 }
 
 Status Device::upload(const Buffer& buffer, VkDeviceSize offset, std::span<const std::byte> data) const {
+    const HoldFloatExceptions held;
     if (Status s = detail::check_span(buffer, offset, data.size()); !s) return s;
     if (!buffer.mapped().empty()) {
         if (!data.empty()) std::memcpy(buffer.mapped().data() + offset, data.data(), data.size());
@@ -174,6 +177,7 @@ Status Device::upload(const Buffer& buffer, VkDeviceSize offset, std::span<const
 }
 
 Status Device::download(const Buffer& buffer, VkDeviceSize offset, std::span<std::byte> data) const {
+    const HoldFloatExceptions held;
     if (Status s = detail::check_span(buffer, offset, data.size()); !s) return s;
     if (!buffer.mapped().empty()) {
         if (!data.empty()) std::memcpy(data.data(), buffer.mapped().data() + offset, data.size());
@@ -183,6 +187,7 @@ Status Device::download(const Buffer& buffer, VkDeviceSize offset, std::span<std
 }
 
 Status Device::fill(const Buffer& buffer, VkDeviceSize offset, VkDeviceSize bytes, uint32_t pattern) const {
+    const HoldFloatExceptions held;
     if (Status s = detail::check_span(buffer, offset, bytes); !s) return s;
     if (offset % 4 != 0 || bytes % 4 != 0)
         return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,

@@ -159,6 +159,7 @@ DeviceInfo describe(const InstanceState& instance, VkPhysicalDevice device, uint
 }  // namespace detail
 
 Result<std::vector<DeviceInfo>> listDevices() {
+    const HoldFloatExceptions held;
     const auto instance = detail::create_instance(Validation::off, {});
     if (!instance) return instance.status();
     const auto devices = detail::physical_devices(**instance);

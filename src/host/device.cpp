@@ -10,6 +10,7 @@ namespace vkgemm::host {
 namespace detail {
 
 DeviceState::~DeviceState() {
+    const HoldFloatExceptions held;
     if (handle) vk.vkDeviceWaitIdle(handle);  // first: late work may still run the context's pipelines
     context = {};
     if (!handle) return;
@@ -172,6 +173,7 @@ Status find_device(DeviceState& state, const DeviceOptions& options) {
 }  // namespace detail
 
 Result<Device> Device::open(const DeviceOptions& options) {
+    const HoldFloatExceptions held;
     auto instance = detail::create_instance(options.validation, options.onMessage);
     if (!instance) return instance.status();
     auto state = std::make_shared<detail::DeviceState>();
@@ -206,6 +208,7 @@ Result<Device> Device::open(const DeviceOptions& options) {
 }
 
 Result<std::vector<std::byte>> Device::pipelineCacheData() const {
+    const HoldFloatExceptions held;
     const auto get = [&](size_t& bytes, void* data) {
         return state_->vk.vkGetPipelineCacheData(state_->handle, state_->pipeline_cache, &bytes, data);
     };
@@ -237,6 +240,7 @@ std::span<const char* const> Device::enabledExtensions() const { return state_->
 bool Device::hasAddresses() const { return state_->addresses; }
 
 uint64_t Device::memoryLeft() const {
+    const HoldFloatExceptions held;
     const detail::InstanceState& instance = *state_->instance;
     if (!state_->has_budget) return UINT64_MAX;
     VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{};

@@ -100,6 +100,7 @@ Result<uint64_t> features_for_inspecting(const InstanceState& instance, VkPhysic
 }  // namespace detail
 
 Result<PipelineReport> Device::inspect(VkPipeline pipeline) const {
+    const HoldFloatExceptions held;
     using detail::typed;
     const detail::DeviceState& d = *state_;
     if (!d.inspects)

@@ -133,6 +133,7 @@ PFN_vkGetInstanceProcAddr open_loader() {
 }
 
 InstanceState::~InstanceState() {
+    const HoldFloatExceptions held;
     if (messenger) vk.vkDestroyDebugUtilsMessengerEXT(handle, messenger, nullptr);
     if (handle) vk.vkDestroyInstance(handle, nullptr);
 }
@@ -227,6 +228,9 @@ Status failed(VkResult result, std::string_view what) {
 
 }  // namespace detail
 
-PFN_vkGetInstanceProcAddr loader() { return detail::open_loader(); }
+PFN_vkGetInstanceProcAddr loader() {
+    const HoldFloatExceptions held;
+    return detail::open_loader();
+}
 
 }  // namespace vkgemm::host

@@ -74,6 +74,7 @@ Result<Replay> replayed(const Device& device, const Capture& c, const ParsedProb
 }  // namespace
 
 Result<Replay> replay(const Device& device, const Capture& capture) {
+    const HoldFloatExceptions held;
     const auto problem = parseProblem(capture.problem.c_str());
     if (!problem) return problem.status();
     return replayed(device, capture, *problem);

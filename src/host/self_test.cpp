@@ -196,6 +196,7 @@ std::string rowDevice(const std::string& name) {
 }
 
 Result<SelfTest> testNativeKernels(DeviceOptions options, const SelfTestOptions& test) {
+    const HoldFloatExceptions held;
     options.nativeKernels = VKGEMM_NATIVE_ANY_DRIVER;
     const Result<Device> device = Device::open(options);
     if (!device) return device.status();
@@ -217,6 +218,7 @@ Result<SelfTest> testNativeKernels(DeviceOptions options, const SelfTestOptions&
 }
 
 Result<SelfTest> selfTest(const Device& device, const SelfTestOptions& options) {
+    const HoldFloatExceptions held;
     return detail::self_test(device, options, {});
 }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <mutex>
 
+#include "vkgemm/float_exceptions.hpp"
 #include "vkgemm/host.hpp"
 
 namespace vkgemm::host::detail {

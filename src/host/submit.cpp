@@ -13,6 +13,28 @@ using detail::CallWatch;
 using detail::DeviceState;
 using detail::failed;
 
+/// The caller's traps and flags are in force while this exists.
+class Released {
+   public:
+    explicit Released(HoldFloatExceptions& held) : held_(held) { held_.release(); }
+    Released(const Released&) = delete;
+    Released& operator=(const Released&) = delete;
+    ~Released() { held_.hold(); }
+
+   private:
+    HoldFloatExceptions& held_;
+};
+
+/// `record`, which is the caller's code, with the caller's traps and flags.
+template <class... Arguments>
+std::function<Status(Arguments...)> as_caller(HoldFloatExceptions& held,
+                                              const std::function<Status(Arguments...)>& record) {
+    return [&](Arguments... arguments) {
+        const Released released(held);
+        return record(arguments...);
+    };
+}
+
 /// One submission. Its objects are destroyed with it, except those that the device still uses.
 class Submission {
    public:
@@ -228,7 +250,8 @@ Status detail::submit_and_wait(DeviceState& device, const Record& record, std::c
 }
 
 Status Device::submit(const Record& record, std::chrono::nanoseconds timeout) const {
-    return run_once(*state_, record, timeout);
+    HoldFloatExceptions held;
+    return run_once(*state_, as_caller(held, record), timeout);
 }
 
 Result<Times> Device::time(uint32_t runs, const RecordRun& record, std::chrono::nanoseconds timeout) const {
@@ -238,13 +261,17 @@ Result<Times> Device::time(uint32_t runs, const RecordRun& record, std::chrono::
         return Status{
             VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
             std::to_string(runs) + " runs cannot be timed in one submission; the limit is " + std::to_string(most)};
+    HoldFloatExceptions held;
+    const RecordRun own = as_caller(held, record);
     const bool ticks = state_->timestamp_bits > 0 && state_->seconds_per_tick > 0;
-    return ticks ? time_on_device(*state_, runs, record, timeout) : time_on_host(*state_, runs, record, timeout);
+    return ticks ? time_on_device(*state_, runs, own, timeout) : time_on_host(*state_, runs, own, timeout);
 }
 
 Result<double> Device::timeTogether(uint32_t runs, const RecordRun& record, std::chrono::nanoseconds timeout) const {
     if (runs == 0) return 0.0;
-    return time_together(*state_, runs, record, state_->timestamp_bits > 0 && state_->seconds_per_tick > 0, timeout);
+    HoldFloatExceptions held;
+    const bool ticks = state_->timestamp_bits > 0 && state_->seconds_per_tick > 0;
+    return time_together(*state_, runs, as_caller(held, record), ticks, timeout);
 }
 
 }  // namespace vkgemm::host

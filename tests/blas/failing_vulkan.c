@@ -23,10 +23,14 @@ static PFN_vkMapMemory map_memory;
 static PFN_vkQueueSubmit queue_submit;
 static PFN_vkWaitForFences wait_for_fences;
 static PFN_vkBeginCommandBuffer begin_commands;
+static PFN_vkDestroyBuffer destroy_buffer;
+static PFN_vkEnumeratePhysicalDevices physical_devices;
+static PFN_vkCreateDevice create_device;
+static PFN_vkGetPhysicalDeviceMemoryProperties2 memory_properties;
 
 /* After `after` calls of the function, the next ones return `result`. "" ends it. vkBeginCommandBuffer fails once,
  * since without it nothing can be rescued. "fork": vkQueueSubmit does, as a driver might, and works. "raise": all of
- * them raise floating-point exceptions, as a driver might, and work. */
+ * them, and those below that cannot fail, raise floating-point exceptions, as a driver might, and work. */
 EXPORT void test_fail_vulkan(const char* function, int result, int after) {
     times = strcmp(function, "vkBeginCommandBuffer") == 0 ? 1 : INT_MAX;
     failing = function;
@@ -34,11 +38,17 @@ EXPORT void test_fail_vulkan(const char* function, int result, int after) {
     works = after;
 }
 
+static int raised;
+
+/* How often a function raised exceptions. */
+EXPORT int test_raised(void) { return raised; }
+
 /* It fails so often instead. */
 EXPORT void test_fail_vulkan_times(int count) { times = count; }
 
 static int fails(const char* function) {
     if (strcmp(failing, "raise") == 0) {
+        ++raised;
         volatile double zero = 0, result = zero / zero;
         result = 1 / zero;
         (void)result;
@@ -70,6 +80,22 @@ static VKAPI_ATTR VkResult VKAPI_CALL failing_wait(VkDevice device, uint32_t cou
                                                    uint64_t timeout) {
     return fails("vkWaitForFences") ? failure : wait_for_fences(device, count, fences, all, timeout);
 }
+static VKAPI_ATTR void VKAPI_CALL raising_destroy(VkDevice device, VkBuffer buffer,
+                                                  const VkAllocationCallbacks* allocator) {
+    fails("vkDestroyBuffer");
+    destroy_buffer(device, buffer, allocator);
+}
+static VKAPI_ATTR VkResult VKAPI_CALL failing_list(VkInstance instance, uint32_t* count, VkPhysicalDevice* devices) {
+    return fails("vkEnumeratePhysicalDevices") ? failure : physical_devices(instance, count, devices);
+}
+static VKAPI_ATTR VkResult VKAPI_CALL failing_create(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
+                                                     const VkAllocationCallbacks* allocator, VkDevice* out) {
+    return fails("vkCreateDevice") ? failure : create_device(physical, info, allocator, out);
+}
+static VKAPI_ATTR void VKAPI_CALL raising_memory(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties2* out) {
+    fails("vkGetPhysicalDeviceMemoryProperties2");
+    memory_properties(device, out);
+}
 
 /* VKGEMM_TESTS_EXTENSION=1: every device claims to have the extension of native kernels, which nothing enables on
  * drivers on which they were not verified. */
@@ -88,34 +114,37 @@ static VKAPI_ATTR VkResult VKAPI_CALL more_extensions(VkPhysicalDevice device, c
     return VK_SUCCESS;
 }
 
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char* name) {
-    const PFN_vkVoidFunction real = device_functions(device, name);
 #define REPLACE(function, kept, replacement)    \
-    if (strcmp(name, #function) == 0) {         \
+    if (strcmp(name, #function) == 0 && real) { \
         kept = (PFN_##function)real;            \
         return (PFN_vkVoidFunction)replacement; \
     }
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char* name) {
+    const PFN_vkVoidFunction real = device_functions(device, name);
     REPLACE(vkAllocateMemory, allocate_memory, failing_allocate)
     REPLACE(vkMapMemory, map_memory, failing_map)
     REPLACE(vkQueueSubmit, queue_submit, failing_submit)
     REPLACE(vkWaitForFences, wait_for_fences, failing_wait)
     REPLACE(vkBeginCommandBuffer, begin_commands, failing_begin)
+    REPLACE(vkDestroyBuffer, destroy_buffer, raising_destroy)
     return real;
 }
 
 EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance, const char* name) {
-    static PFN_vkGetInstanceProcAddr real;
-    if (!real) {
+    static PFN_vkGetInstanceProcAddr get;
+    if (!get) {
         void* loader = dlopen(VKGEMM_TESTS_VULKAN, RTLD_NOW | RTLD_LOCAL);
         if (!loader) abort();
-        real = (PFN_vkGetInstanceProcAddr)dlsym(loader, "vkGetInstanceProcAddr");
+        get = (PFN_vkGetInstanceProcAddr)dlsym(loader, "vkGetInstanceProcAddr");
     }
-    const PFN_vkVoidFunction function = real(instance, name);
-    if (strcmp(name, "vkEnumerateDeviceExtensionProperties") == 0 && function && getenv("VKGEMM_TESTS_EXTENSION")) {
-        device_extensions = (PFN_vkEnumerateDeviceExtensionProperties)function;
-        return (PFN_vkVoidFunction)more_extensions;
+    const PFN_vkVoidFunction real = get(instance, name);
+    if (getenv("VKGEMM_TESTS_EXTENSION")) {
+        REPLACE(vkEnumerateDeviceExtensionProperties, device_extensions, more_extensions)
     }
-    if (strcmp(name, "vkGetDeviceProcAddr") != 0) return function;
-    device_functions = (PFN_vkGetDeviceProcAddr)function;
-    return (PFN_vkVoidFunction)device_function;
+    REPLACE(vkEnumeratePhysicalDevices, physical_devices, failing_list)
+    REPLACE(vkCreateDevice, create_device, failing_create)
+    REPLACE(vkGetPhysicalDeviceMemoryProperties2, memory_properties, raising_memory)
+    REPLACE(vkGetDeviceProcAddr, device_functions, device_function)
+    return real;
 }
