@@ -3,9 +3,7 @@
 #pragma once
 #include "native/family.h"
 
-namespace vkgemm::plan::family {
-
-namespace wgmma {
+namespace vkgemm::plan::family::wgmma {
 
 // Of the accuracy of narrow, because the units keep fewer binary digits of a sum than f32 does (docs/accuracy.md).
 constexpr Family make_fp8() {
@@ -18,5 +16,4 @@ constexpr Family make_fp8() {
 }
 inline constexpr Family fp8 = make_fp8();
 
-}  // namespace wgmma
-}  // namespace vkgemm::plan::family
+}  // namespace vkgemm::plan::family::wgmma

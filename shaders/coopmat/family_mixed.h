@@ -3,9 +3,7 @@
 #pragma once
 #include "shaders/coopmat/family.h"
 
-namespace vkgemm::plan::family {
-
-namespace coopmat {
+namespace vkgemm::plan::family::coopmat {
 
 constexpr Family make_mixed() {
     Family f = plain;
@@ -44,5 +42,4 @@ constexpr Family make_mixed() {
 }
 inline constexpr Family mixed = make_mixed();
 
-}  // namespace coopmat
-}  // namespace vkgemm::plan::family
+}  // namespace vkgemm::plan::family::coopmat

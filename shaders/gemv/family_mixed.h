@@ -4,9 +4,7 @@
 #include "shaders/common/shared_memory.h"
 #include "shaders/gemv/family.h"
 
-namespace vkgemm::plan::family {
-
-namespace gemv {
+namespace vkgemm::plan::family::gemv {
 
 inline constexpr Family mixed = {
     .name = "gemv",
@@ -45,5 +43,4 @@ inline constexpr Family mixed = {
     .cpu_weight = 8,
 };
 
-}  // namespace gemv
-}  // namespace vkgemm::plan::family
+}  // namespace vkgemm::plan::family::gemv

@@ -5,9 +5,7 @@
 #include "plan/kernels/family.h"
 #include "shaders/pack/shared_memory.h"
 
-namespace vkgemm::plan::family {
-
-namespace pack {
+namespace vkgemm::plan::family::pack {
 
 inline constexpr Family plain = {
     .name = "pack",
@@ -25,5 +23,4 @@ inline constexpr Family plain = {
     .cpu_weight = 1,
 };
 
-}  // namespace pack
-}  // namespace vkgemm::plan::family
+}  // namespace vkgemm::plan::family::pack

@@ -4,9 +4,7 @@
 #pragma once
 #include "plan/kernels/family.h"
 
-namespace vkgemm::plan::family {
-
-namespace pack {
+namespace vkgemm::plan::family::pack {
 
 inline constexpr Family convert = {
     .name = "pack",
@@ -23,5 +21,4 @@ inline constexpr Family convert = {
     .cpu_weight = 1,
 };
 
-}  // namespace pack
-}  // namespace vkgemm::plan::family
+}  // namespace vkgemm::plan::family::pack

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "host/capture.h"
+#include "vkgemm/float_exceptions.hpp"
 
 namespace vkgemm::host {
 namespace {

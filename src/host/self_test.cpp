@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "vkgemm/explain.hpp"
+#include "vkgemm/float_exceptions.hpp"
 #include "vkgemm/formats.hpp"
 
 namespace vkgemm::host {

@@ -67,7 +67,7 @@ Result<Needs> needs_of_one(const DeviceCaps& caps, const PreparedProblem& p, con
     if (!binding) return binding.status();
     for (const PreparedProblem& choice : choices_of(p, caps, request, *binding)) {
         const Result<Needs> some = needs_of_sizes(dev, choice, request, *binding);
-        if (!some) return some;
+        if (!some) return some.status();
         out.required |= some->required;
         out.optional |= some->optional;
     }

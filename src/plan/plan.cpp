@@ -171,7 +171,7 @@ Result<Plan> make_plan(const DeviceKernels& device, const Problem& given, const 
     if (!prepared) return prepared.status();
     Planner planner = {device, request, {}};
     Plan& plan = planner.plan;
-    plan.problem = std::move(*prepared);
+    plan.problem = *prepared;
     plan.operand_alignment = request.operand_alignment;
     plan.flops = flops_of(plan.problem.completed);
     if (auto why = planner.plan_all()) return *why;

@@ -37,13 +37,9 @@ using Explanation = VkgemmExplanation_T;
 
 uint32_t index_of(const plan::Kernel& k) { return static_cast<uint32_t>(&k - plan::kernels().data()); }
 
-uint32_t shared_bytes(const plan::Kernel& k, const plan::Tile& tile) {
-    return static_cast<uint32_t>(k.module.family.shared_bytes(tile, k.module.element_bytes()));
-}
-
 uint32_t shared_bytes(const plan::Step& s) {
     const plan::Module& m = s.kernel->module;
-    if (!m.family.shared_bytes_of_format) return shared_bytes(*s.kernel, s.tile);
+    if (!m.family.shared_bytes_of_format) return m.shared_bytes(s.tile);
     const auto format = static_cast<VkgemmType>(s.constants.FORMAT_B);
     return static_cast<uint32_t>(m.family.shared_bytes_of_format(s.tile, m.element_bytes(), format));
 }

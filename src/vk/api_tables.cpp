@@ -13,10 +13,6 @@ using plan::Result;
 
 namespace {
 
-uint32_t shared_bytes(const plan::Kernel& k, const plan::Tile& tile) {
-    return static_cast<uint32_t>(k.module.family.shared_bytes(tile, k.module.element_bytes()));
-}
-
 std::optional<VkgemmTypeInfo> type_info(int32_t type) {
     for (const plan::TypeInfo& i : plan::type_info)
         if (static_cast<int32_t>(i.type) == type)
@@ -77,7 +73,7 @@ VkgemmKernelTraits traits_of(const plan::Kernel& k, const plan::Tile& tile) {
             .accuracy = f.accuracy,
             .usesMatrixUnits = f.uses_matrix_units || k.module.is_native(),
             .packsFragments = f.packs_fragments,
-            .sharedBytes = shared_bytes(k, tile),
+            .sharedBytes = k.module.shared_bytes(tile),
             .constantCount = static_cast<uint32_t>(std::size(tile_constants)),
             .native = static_cast<uint32_t>(k.module.code)};
 }

@@ -125,7 +125,7 @@ void launch(const DeviceFunctions& f, VkCommandBuffer cmd, const plan::Step& ste
     info.gridDimX = static_cast<uint32_t>(std::min<uint64_t>(step.groups, most));
     info.gridDimY = info.gridDimZ = info.blockDimY = info.blockDimZ = 1;
     info.blockDimX = step.tile.WG;
-    info.sharedMemBytes = static_cast<uint32_t>(m.family.shared_bytes(step.tile, m.element_bytes()));
+    info.sharedMemBytes = m.shared_bytes(step.tile);
     info.paramCount = 1;
     info.pParams = parameters;
     f.CmdCuLaunchKernelNVX(cmd, &info);

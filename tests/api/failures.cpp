@@ -168,7 +168,7 @@ bool try_needs(int n, VkgemmResult code) {
     const VkgemmResult got = vkgemmQueryNeeds(&info, &needs, &error);
     calls_left = -1;
     if (*failed_call == '\0') {
-        CHECK(got == VKGEMM_SUCCESS);
+        CHECK((got == VKGEMM_SUCCESS || got == VKGEMM_ERROR_UNSUPPORTED));  // a driver without f16
         return true;
     }
     INFO("query ", n, ", ", std::string(failed_call), ": ", std::string(error.text));

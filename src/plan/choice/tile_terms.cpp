@@ -17,12 +17,14 @@ constexpr uint32_t number_of(std::string_view family) {
     return hash;
 }
 
+constexpr uint32_t bytes_of(Type a) { return info(a == mixed ? f32 : a).bytes; }
+
 // The tile of every row, by the name of its kernel. A row of terms whose kernel is gone does not compile.
 #define KERNEL(module, tile, ...) [[maybe_unused]] constexpr Tile module##_##tile = {__VA_ARGS__};
 #include "rows.def"
 #define MODULE(module, fam, role, a, b, d, acc, ...)                                   \
     [[maybe_unused]] constexpr uint32_t module##_family = number_of(family::fam.name); \
-    [[maybe_unused]] constexpr uint32_t module##_bytes = info(a == mixed ? f32 : a).bytes;
+    [[maybe_unused]] constexpr uint32_t module##_bytes = bytes_of(a);
 #include "rows.def"
 
 // Of all kernels of this family, element size and tile.

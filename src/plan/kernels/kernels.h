@@ -67,6 +67,10 @@ struct Module {
                 .d = info(d == scaled ? f32 : d).bytes,
                 .accumulator = info(accumulate).bytes};
     }
+    /// Bytes that a work group takes with this tile.
+    uint32_t shared_bytes(const Tile& tile) const {
+        return static_cast<uint32_t>(family.shared_bytes(tile, element_bytes()));
+    }
 };
 
 struct Kernel {
