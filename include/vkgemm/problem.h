@@ -199,9 +199,11 @@ typedef enum VkgemmSlot {
  *
  *     D = convert(steps(alpha * f32(sum) + beta * C))
  *
- * Conversion to i8 rounds to the nearest integer, ties to even, and saturates at -128 and 127; NaN becomes 0. Bias and
- * scale are f32, f16 or bf16 (default: f32 if D is i8, otherwise D's type), and C and the residual may also be i8. A
- * bias may also be i32; it must then be the first step, and is added to the sum as an integer: alpha * f32(sum + bias).
+ * The conversion rounds once, to the nearest number of D's type, ties to even; only to f16 may a device round toward 0
+ * instead, as Vulkan allows. Conversion to i8 saturates at -128 and 127, and makes NaN 0. f32(sum) is rounded if the
+ * magnitude of the sum exceeds 2^24. Bias and scale are f32, f16 or bf16 (default: f32 if D is i8, otherwise D's type),
+ * and C and the residual may also be i8. A bias may also be i32; it must then be the first step, and is added to the
+ * sum as an integer: alpha * f32(sum + bias).
  *
  * Zero points. Let A have scale sa and zero point za, let column j of B have scale sb[j], and let t[j] be the sum of
  * the elements of that column. The product of the represented values is sa sb[j] (sum - za t[j]). Compute it with the
