@@ -14,6 +14,7 @@
 #include "plan/problem/problem_text.h"
 #include "support/guarded.h"
 #include "support/owned.h"
+#include "vkgemm/text.hpp"
 
 namespace vkgemm::test {
 
