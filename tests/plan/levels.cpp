@@ -121,10 +121,14 @@ TEST_CASE("levels: which of them m, n and the kernel take") {
         {"64x48x32 batch=32 ratio_b=4 upto=m", 64, 48, 8, 4},     // rows are not always equally far apart
         {"64x48x32 batch=32 ratio_b=4 upto=n", 256, 48, 8, 1},
         {"64x48x32 batch=32 ratio_b=4 layout=tn", 64, 48, 8, 4},
+        {"64x48x32 batch=32 ratio_b=4 layout=tn lda=128 stride_a=64", 64, 48, 8, 4},  // columns overlap
         {"64x48x32 batch=32 ratio_b=4 residual", 256, 48, 8, 1},
         {"64x48x32 batch=32 ratio_b=4 c=separate", 256, 48, 8, 1},
         {"64x48x32 batch=32 ratio_b=4 c=separate stride_c=5000", 64, 48, 8, 4},
         {"1x48x32 batch=32 ratio_b=4 stride_a=40 stride_d=100", 4, 48, 8, 1},  // one row is as long as it likes
+        {"1x48x32 batch=32 ratio_b=4 stride_a=8 stride_d=100", 1, 48, 8, 4},   // but these overlap
+        {"1073741823x2x3 batch=2 stride_b=0", 2147483646, 2, 1, 1},
+        {"1073741824x2x3 batch=2 stride_b=0", 1073741824, 2, 2, 1},  // a product has less than 2^31 rows
         {"64x48x32 batch=32 ratio_a=4", 64, 48, 8, 4},
         {"64x48x32 batch=32 ratio_a=4 ldb=1536 stride_b=48 ldd=1536 stride_d=48", 64, 192, 8, 1},
         {"64x48x32 batch=32 ratio_a=4 layout=nt ldd=1536 stride_d=48", 64, 192, 8, 1},
@@ -182,6 +186,8 @@ TEST_CASE("levels: what is refused, with values and limits") {
         {"4x5x6 outer=5000 batch=6000 outer_stride_b=0", {"5000 repetitions", "6000", "4096"}},
         {"f16*f16 4x5x6 batch=3 outer=4 outer_stride_a=0 packed_b=any outer_stride_b=100",
          {"B comes packed", "3", "4"}},
+        {"f16*f16 4x5x6 layout_d=t batch=3 outer=4 stride_b=0 packed_a=any outer_stride_a=100",
+         {"A comes packed", "3", "4"}},
         {"f16*q8_0 8x8x64 layout=nt outer=2 outer_stride_b=530", {"outer stride is 530", "544"}},
         {"4x5x6 c=d outer=2 outer_stride_c=100", {"C is D"}},
         {"4x5x6 outer=0", {"character 13"}},

@@ -131,6 +131,24 @@ TEST_CASE("parts: sizes of those of large problems") {
     }
 }
 
+TEST_CASE("parts: operands of 16 bits that are read in words begin at an even element") {
+    const Problem p = completed_line("20x30x40 c=separate c_type=f16 bias=col bias_type=bf16");
+    Normalised part = normalise(p);
+    part.is_part = true;
+    part.begin.stride[2] = 60;
+    part.begin.columns = 2;
+    CHECK(!unfit_levels(p, part));
+    part.begin.stride[2] = 63;
+    auto why = unfit_levels(p, part);
+    REQUIRE(why);
+    CHECK(has_words(why->text, "C has a type of 16 bits", "every 63"));
+    part.begin.stride[2] = 60;
+    part.begin.columns = 3;
+    why = unfit_levels(p, part);
+    REQUIRE(why);
+    CHECK(has_words(why->text, "the bias has a type of 16 bits", "every 3"));
+}
+
 TEST_CASE("parts: what cannot be cut is refused, with the limit and the reason") {
     const DeviceCaps caps = *parse_device_caps(file_text("devices/h200.txt"));
     const struct {

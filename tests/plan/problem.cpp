@@ -180,6 +180,51 @@ TEST_CASE("complete() accepts what is unusual but sound") {
     }
 }
 
+TEST_CASE("complete() accepts as many groups as a table has, and no more") {
+    Problem p = of_size(2, 3, 4);
+    p.grouping = VKGEMM_GROUPING_TABLE;
+    p.batch = most_groups_of_table;
+    CHECK(complete(p));
+    ++p.batch;
+    CHECK(complete(p).status().code == VKGEMM_ERROR_UNSUPPORTED);
+}
+
+TEST_CASE("a problem without products is as empty as one without rows or columns") {
+    for (uint64_t Problem::*size : {&Problem::m, &Problem::n, &Problem::batch}) {
+        Problem p = of_size(2, 3, 4);
+        CHECK(!is_empty(p));
+        p.*size = 0;
+        CHECK(is_empty(p));
+    }
+    CHECK(!is_empty(of_size(2, 3, 0)));  // whose D is 0
+}
+
+TEST_CASE("of_run() takes every stride of the run") {
+    Problem p = of_size(2, 3, 4, 5);
+    p.cSource = VKGEMM_C_SEPARATE;
+    p.outerBatch = 2;
+    p.upTo = VKGEMM_UP_TO_STRIDES;
+    VkgemmRunStrides s{};
+    uint64_t next = 1000;
+    for (uint64_t VkgemmRunStrides::*ld :
+         {&VkgemmRunStrides::lda, &VkgemmRunStrides::ldb, &VkgemmRunStrides::ldc, &VkgemmRunStrides::ldd})
+        s.*ld = next++;
+    for (uint64_t VkgemmRunStrides::*stride :
+         {&VkgemmRunStrides::batchStrideA, &VkgemmRunStrides::batchStrideB, &VkgemmRunStrides::batchStrideC,
+          &VkgemmRunStrides::batchStrideD, &VkgemmRunStrides::outerStrideA, &VkgemmRunStrides::outerStrideB,
+          &VkgemmRunStrides::outerStrideC, &VkgemmRunStrides::outerStrideD}) {
+        next *= 10;
+        s.*stride = next;
+    }
+    const Result<Problem> run = of_run(p, sizes_of(p), s);
+    REQUIRE_MESSAGE(bool(run), run.status().text);
+    CHECK((run->a.ld == s.lda && run->b.ld == s.ldb && run->c.ld == s.ldc && run->d.ld == s.ldd));
+    CHECK((run->a.batchStride == s.batchStrideA && run->b.batchStride == s.batchStrideB));
+    CHECK((run->c.batchStride == s.batchStrideC && run->d.batchStride == s.batchStrideD));
+    CHECK((run->outerStrideA == s.outerStrideA && run->outerStrideB == s.outerStrideB));
+    CHECK((run->outerStrideC == s.outerStrideC && run->outerStrideD == s.outerStrideD));
+}
+
 TEST_CASE("normalise() keeps the answer") {
     int transposed = 0, merged = 0;
     for (uint64_t seed = 1; seed <= 3000; ++seed) {

@@ -277,6 +277,7 @@ TEST_CASE("wide loads are promised only where every row begins at 16 bytes") {
         return made(line, device("huge"), aligned_to(alignment)).steps.steps[0].constants.ALIGNED;
     };
     CHECK(aligned("8x8x8", 16) == (WIDE_A | WIDE_B | WIDE_C | WIDE_D));
+    CHECK(aligned("8x8x8", 8) == 0);
     CHECK(aligned("8x8x8", 4) == 0);
     CHECK((aligned("8x8x7", 16) & WIDE_A) == 0);  // lda 7
     CHECK((aligned("8x8x7", 16) & WIDE_B) != 0);  // ldb 8
