@@ -5,6 +5,7 @@
 #include <volk.h>
 
 #include <chrono>
+#include <list>
 #include <mutex>
 
 #include "vkgemm/float_exceptions.hpp"
@@ -99,8 +100,8 @@ struct DeviceState {
     Context context;
 
     std::mutex queue_mutex;
-    std::mutex late_mutex;                // of late; taken before queue_mutex
-    std::vector<SubmissionObjects> late;  // of submissions that did not end in time; the device still works on them
+    std::mutex late_mutex;              // of late; taken before queue_mutex
+    std::list<SubmissionObjects> late;  // of submissions whose end nobody has seen; the device may work on them
 
     std::mutex staging_mutex;
     Allocation staging;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Submitting, waiting, timing.
 #include <algorithm>
-#include <utility>
 
 #include "host/call_watch.h"
 #include "host/state.h"
@@ -41,7 +40,9 @@ class Submission {
     explicit Submission(DeviceState& device) : device_(device) {}
     Submission(const Submission&) = delete;
     Submission& operator=(const Submission&) = delete;
-    ~Submission() { device_.destroy(objects_); }
+    ~Submission() {
+        for (const detail::SubmissionObjects& objects : owned_) device_.destroy(objects);
+    }
 
     VkCommandBuffer commands() const { return commands_; }
     VkQueryPool queries() const { return objects_.queries; }
@@ -51,7 +52,8 @@ class Submission {
 
    private:
     DeviceState& device_;
-    detail::SubmissionObjects objects_;
+    std::list<detail::SubmissionObjects> owned_{1};  // moves to DeviceState::late without an allocation
+    detail::SubmissionObjects& objects_ = owned_.front();
     VkCommandBuffer commands_ = VK_NULL_HANDLE;
 };
 
@@ -118,13 +120,12 @@ Status Submission::end_and_wait(std::chrono::nanoseconds timeout) {
     }
     const VkResult waited =
         vk.vkWaitForFences(device_.handle, 1, &objects_.fence, VK_TRUE, static_cast<uint64_t>(timeout.count()));
-    if (waited == VK_TIMEOUT) {
+    if (waited == VK_SUCCESS) return {};
+    if (waited != VK_ERROR_DEVICE_LOST) {  // the device may still work
         const std::lock_guard lock(device_.late_mutex);
-        device_.late.push_back(std::exchange(objects_, {}));
-        return too_late(timeout);
+        device_.late.splice(device_.late.end(), owned_);
     }
-    if (waited != VK_SUCCESS) return failed(waited, "vkWaitForFences");
-    return {};
+    return waited == VK_TIMEOUT ? too_late(timeout) : failed(waited, "vkWaitForFences");
 }
 
 void full_barrier(const VolkDeviceTable& vk, VkCommandBuffer commands) {
