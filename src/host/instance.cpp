@@ -49,19 +49,21 @@ F find(PFN_vkGetInstanceProcAddr get, const char* name) {
     return reinterpret_cast<F>(get(VK_NULL_HANDLE, name));
 }
 
-bool has_layer(const LoaderCalls& calls, const char* name) {
+Result<bool> has_layer(const LoaderCalls& calls, const char* name) {
+    constexpr const char* call = "vkEnumerateInstanceLayerProperties";
     uint32_t count = 0;
-    calls.layers(&count, nullptr);
+    if (const VkResult r = calls.layers(&count, nullptr); r < VK_SUCCESS) return failed(r, call);
     std::vector<VkLayerProperties> all(count);
-    calls.layers(&count, all.data());
+    if (const VkResult r = calls.layers(&count, all.data()); r < VK_SUCCESS) return failed(r, call);
     return std::ranges::any_of(all, [&](const VkLayerProperties& p) { return std::strcmp(p.layerName, name) == 0; });
 }
 
-bool has_instance_extension(const LoaderCalls& calls, const char* layer, const char* name) {
+Result<bool> has_instance_extension(const LoaderCalls& calls, const char* layer, const char* name) {
+    constexpr const char* call = "vkEnumerateInstanceExtensionProperties";
     uint32_t count = 0;
-    calls.extensions(layer, &count, nullptr);
+    if (const VkResult r = calls.extensions(layer, &count, nullptr); r < VK_SUCCESS) return failed(r, call);
     std::vector<VkExtensionProperties> all(count);
-    calls.extensions(layer, &count, all.data());
+    if (const VkResult r = calls.extensions(layer, &count, all.data()); r < VK_SUCCESS) return failed(r, call);
     return std::ranges::any_of(all,
                                [&](const VkExtensionProperties& p) { return std::strcmp(p.extensionName, name) == 0; });
 }
@@ -146,10 +148,15 @@ Result<std::shared_ptr<InstanceState>> create_instance(Validation validation,
     state->log.on_message = std::move(on_message);
 
     uint32_t version = VK_API_VERSION_1_0;
-    calls->version(&version);
+    if (const VkResult r = calls->version(&version); r != VK_SUCCESS) return failed(r, "vkEnumerateInstanceVersion");
     state->api_version = std::min(version, uint32_t{VK_HEADER_VERSION_COMPLETE} & ~uint32_t{0xfff});
 
-    const bool layer = validation != Validation::off && has_layer(*calls, validation_layer);
+    bool layer = false;
+    if (validation != Validation::off) {
+        const Result<bool> installed = has_layer(*calls, validation_layer);
+        if (!installed) return installed.status();
+        layer = *installed;
+    }
     if (validation == Validation::required && !layer)
         return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
                       std::string("validation was asked for, but the layer ") + validation_layer + " is not installed"};
@@ -168,11 +175,14 @@ Result<std::shared_ptr<InstanceState>> create_instance(Validation validation,
     std::vector<const char*> extensions;
     if (layer) {
         extensions = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME, VK_EXT_LAYER_SETTINGS_EXTENSION_NAME};
-        for (const char* name : extensions)
-            if (!has_instance_extension(*calls, nullptr, name) &&
-                !has_instance_extension(*calls, validation_layer, name))
+        for (const char* name : extensions) {
+            Result<bool> has = has_instance_extension(*calls, nullptr, name);
+            if (has && !*has) has = has_instance_extension(*calls, validation_layer, name);
+            if (!has) return has.status();
+            if (!*has)
                 return Status{VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
                               std::string("the validation layer here is too old: it lacks ") + name};
+        }
         info.enabledLayerCount = 1;
         info.ppEnabledLayerNames = layers;
         info.pNext = &chain.messenger;
