@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "vkgemm/explain.hpp"
 #include "vkgemm/float_exceptions.hpp"
@@ -47,12 +48,23 @@ std::vector<std::byte> encoded(Type type, const std::vector<int>& values) {
     return out;
 }
 
+/// kernelProblem(), but memory that runs out does not make another problem.
+Problem problem_for(uint32_t kernel, const Problem& like) {
+    const VkgemmProblem given = convert::toC(like);
+    auto problem = convert::output<VkgemmProblem>();
+    const VkgemmResult code = vkgemmGetKernelProblem(kernel, &given, &problem, nullptr);
+    if (code == VKGEMM_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
+    return code < 0 ? like : convert::fromC(problem);
+}
+
 Product make_product(uint32_t kernel, const Problem& like, uint64_t seed) {
     Product p;
-    p.problem = kernelProblem(kernel, like);
+    p.problem = problem_for(kernel, like);
     const auto [m, n, depth] = std::array{p.problem.m, p.problem.n, p.problem.k};
     const Type type_a = p.problem.a.type, type_b = p.problem.b.type;
-    if (const auto text = formatProblem(p.problem)) p.text = *text;
+    const auto text = formatProblem(p.problem);
+    if (!text) throw std::bad_alloc();  // the only reason
+    p.text = *text;
     Random random{seed};
     const uint64_t sparse = std::max<uint64_t>(2, depth / 64);  // so that a sum stays far below 256, bf16's last
     const std::vector<int> a = numbers(m * depth, random, type_a != VKGEMM_TYPE_U8, sparse);
@@ -170,10 +182,19 @@ Result<SelfTest> self_test(const Device& device, const SelfTestOptions& options,
         const VkgemmKernelInfo& k = all[kernel];
         const bool asked =
             options.kernels.empty() || std::ranges::find(options.kernels, k.name) != options.kernels.end();
-        if (k.helper || !asked || !device.context().checkKernel({.kernel = k.name}, nullptr)) continue;
+        if (k.helper || !asked) continue;
+        if (const Status fits = device.context().checkKernel({.kernel = k.name}, nullptr); !fits) {
+            if (fits.code != VKGEMM_ERROR_OUT_OF_MEMORY) continue;
+            result.failure = fits;
+            return result;
+        }
         size_t tried = 0;
         for (const Product& p : products(kernel, k, options.seed)) {
-            if (!device.context().checkKernel(options_of(k), &p.problem)) continue;  // a family may not serve it
+            if (const Status serves = device.context().checkKernel(options_of(k), &p.problem); !serves) {
+                if (serves.code != VKGEMM_ERROR_OUT_OF_MEMORY) continue;  // a family may not serve it
+                result.failure = serves;
+                return result;
+            }
             ++result.products;
             if (tried++ == 0) ++result.kernels;
             const auto wrong = run(device, k, p, options.runs, spoil);
