@@ -115,12 +115,23 @@ Status CallWatch::write() const {
     };
     std::error_code why;
     fs::create_directories(folder, why);
+    const fs::path whole = folder / name;
     const std::string text = to_text(*capture_);
-    std::ofstream file(partial, std::ios::binary | std::ios::trunc);
-    file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    file.close();
-    if (file) fs::rename(partial, folder / name, why);
-    if (file && !why) return {};
+    const auto is_written = [&] {
+        std::ofstream file(partial, std::ios::binary | std::ios::trunc);
+        file.write(text.data(), static_cast<std::streamsize>(text.size()));
+        file.close();
+        return bool(file);
+    };
+    try {
+        if (is_written()) {
+            fs::rename(partial, whole, why);
+            if (!why) return {};
+        }
+    } catch (...) {  // no memory
+        fs::remove(partial, why);
+        throw;
+    }
     fs::remove(partial, why);
     return failed();
 }
