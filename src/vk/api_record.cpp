@@ -49,7 +49,8 @@ VkgemmResult vkgemmRecordDispatches(VkgemmPlan plan, VkCommandBuffer commandBuff
                                                                             all, " dispatches, numbered from 0"})});
         const VkgemmRun& r = checked.run;
         vk::record(*plan, commandBuffer, r, checked.work, checked.operands, {first, count});
-        const bool is_whole = first == 0 && count >= all;
+        // No text states a batch of 0, of which nothing is recorded.
+        const bool is_whole = first == 0 && count >= all && checked.work.problem->batch != 0;
         if (auto* const c = plan->context; is_whole && c->recorded && !plan->plan.is_pack && !plan->plan.steps.table)
             c->recorded(c->recorded_user, plan::to_text(recorded_problem(*plan, checked), r.alpha, r.beta).c_str(),
                         plan, &r);

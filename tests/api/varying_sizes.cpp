@@ -308,6 +308,10 @@ TEST_CASE("what is recorded is told with the sizes of the run and the strides of
     const auto some_commands = reinterpret_cast<VkCommandBuffer>(uintptr_t{64});
     REQUIRE(vkgemmRecord(plan.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);
     CHECK(line == "f32*f32+f32->f32 7x24x10 batch=2 lda=10 ldb=24 ldd=24 stride_a=400 stride_b=0 stride_d=960 7");
+    line.clear();
+    run = run_of(memory, 7, 24, 10, 0);  // which no text can state
+    REQUIRE(vkgemmRecord(plan.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);
+    CHECK(line == "");
     run.flags = 0;
     run.m = run.n = run.k = run.batch = 0;
     REQUIRE(vkgemmRecord(plan.handle, some_commands, &run, nullptr) == VKGEMM_SUCCESS);
