@@ -21,6 +21,38 @@ std::optional<Fill> fill_named(std::string_view name) {
         if (name == fills[i]) return static_cast<Fill>(i);
     return std::nullopt;
 }
+/// "text,slices": bits by the position of each word in way_names; words that are none are ignored.
+uint32_t ways_named(std::string_view text) {
+    uint32_t out = 0;
+    for (; !text.empty(); text.remove_prefix(std::min(text.size(), text.find(',') + 1))) {
+        for (size_t i = 0; i < way_names.size(); ++i)
+            if (text.substr(0, text.find(',')) == way_names[i]) out |= 1u << i;
+        if (text.find(',') == std::string_view::npos) break;
+    }
+    return out;
+}
+std::string ways_text(uint32_t ways) {
+    std::string out;
+    for (size_t i = 0; i < way_names.size(); ++i)
+        if (ways >> i & 1) out += (out.empty() ? "" : ",") + std::string(way_names[i]);
+    return out;
+}
+
+std::string shifts_text(const std::array<uint32_t, 7>& shifts) {
+    std::string out;
+    for (const uint32_t x : shifts) out += (out.empty() ? "" : ",") + std::to_string(x);
+    return out;
+}
+std::array<uint32_t, 7> shifts_named(std::string_view text) {
+    std::array<uint32_t, 7> out{};
+    for (uint32_t& x : out) {
+        const std::string_view word = text.substr(0, text.find(','));
+        x = readNumber<uint32_t>(word).value_or(0);
+        text.remove_prefix(std::min(text.size(), word.size() + 1));
+    }
+    return out;
+}
+
 Status unknown_fill(std::string_view name) {
     std::string why = "fill knows";
     for (size_t i = 0; i < fills.size(); ++i) why += (i ? ", " : " ") + std::string(fills[i]);
@@ -41,6 +73,9 @@ std::string to_text(const Case& x) {
     if (x.strides) s += "strides=" + strides_text(*x.strides) + " ";
     if (x.alias != Alias::none) s += "alias=" + std::string(aliases[static_cast<size_t>(x.alias)]) + " ";
     if (x.reach) s += "reach=" + std::to_string(x.reach) + " ";
+    if (x.shifts != std::array<uint32_t, 7>{}) s += "shifts=" + shifts_text(x.shifts) + " ";
+    if (x.ways) s += "ways=" + ways_text(x.ways) + " ";
+    if (x.broken) s += "broken=1 ";
     s += "fill=" + std::string(fills[static_cast<size_t>(x.fill)]) + " seed=" + std::to_string(x.seed) + " ";
     return s + plan::to_text(x.problem, x.alpha, x.beta);
 }
@@ -65,6 +100,12 @@ plan::Result<Case> parse_case(std::string_view line) {
             x.invocations = readNumber<uint32_t>(value).value_or(0);
         else if (key == "reach")
             x.reach = readNumber<uint32_t>(value).value_or(0);
+        else if (key == "shifts")
+            x.shifts = shifts_named(value);
+        else if (key == "ways")
+            x.ways = ways_named(value);
+        else if (key == "broken")
+            x.broken = value != "0";
         else if (key == "samples")
             x.samples = readNumber<uint64_t>(value).value_or(0);
         else if (key == "sizes")

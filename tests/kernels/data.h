@@ -28,6 +28,12 @@ inline uint64_t vector_length(const plan::Problem& p, VkgemmSlot slot) {
     return (step->is_of_rows() ? p.m : p.n) * step->width();
 }
 
+/// The ranges of exact operands. A factor that is not finite has none, whatever they are.
+inline ExactFill exact_fill_of(const plan::Problem& p, const Case& x) {
+    const auto finite = [](double factor) { return std::isfinite(factor) ? factor : 1; };
+    return exact_fill(p, finite(x.alpha), finite(x.beta));
+}
+
 inline bool is_inexact(Fill fill, VkgemmAccuracy accuracy) {
     if (fill == Fill::digits) return accuracy == VKGEMM_ACCURACY_F32_SPLIT_ROWS;
     return fill == Fill::random || fill == Fill::wide || fill == Fill::great || fill == Fill::scaled;
@@ -39,16 +45,16 @@ struct Data {
     VkgemmScalars scalars{.alpha = NAN, .beta = NAN, .low = NAN, .high = NAN, .nonFinite = 0, .largest = 7};
 
     Data(const Case& x, const plan::Problem& p)
-        : a(of(p, VKGEMM_SLOT_A, p.a.type, true, x.shift)),
-          b(of(p, VKGEMM_SLOT_B, p.b.type, true, x.shift)),
-          c(of(p, VKGEMM_SLOT_C, p.c.type, p.cSource == VKGEMM_C_SEPARATE, x.shift)),
-          d(of(p, VKGEMM_SLOT_D, p.d.type, true, x.shift)),
-          bias(Guarded::vector(p.biasType, vector_length(p, VKGEMM_SLOT_BIAS))),
-          scale(Guarded::vector(p.scaleType, vector_length(p, VKGEMM_SLOT_SCALE))),
-          residual(of(p, VKGEMM_SLOT_D, p.residualType, has_residual(p), x.shift)) {
+        : a(of(p, VKGEMM_SLOT_A, p.a.type, true, x)),
+          b(of(p, VKGEMM_SLOT_B, p.b.type, true, x)),
+          c(of(p, VKGEMM_SLOT_C, p.c.type, p.cSource == VKGEMM_C_SEPARATE, x)),
+          d(of(p, VKGEMM_SLOT_D, p.d.type, true, x)),
+          bias(Guarded::vector(p.biasType, vector_length(p, VKGEMM_SLOT_BIAS), x.shift_of(VKGEMM_SLOT_BIAS))),
+          scale(Guarded::vector(p.scaleType, vector_length(p, VKGEMM_SLOT_SCALE), x.shift_of(VKGEMM_SLOT_SCALE))),
+          residual(of(p, VKGEMM_SLOT_D, p.residualType, has_residual(p), x, VKGEMM_SLOT_RESIDUAL)) {
         const std::array<double, 3> specials = {NAN, INFINITY, -INFINITY};
         Random random(x.seed);
-        const ExactFill range = exact_fill(p, x.alpha, x.beta);
+        const ExactFill range = exact_fill_of(p, x);
         const auto number = [&](int64_t most, plan::Type type) {
             const bool floats = plan::info(type).is_float;
             if (x.fill == Fill::special && floats && random.one_in(60)) return random.pick(specials);
@@ -84,9 +90,11 @@ struct Data {
         if (x.fill == Fill::placed && p.k != 0) place(specials[x.seed % 3], x.seed / 6 % p.k, x.seed / 3 % 2 != 0);
     }
 
-    static Guarded of(const plan::Problem& p, VkgemmSlot slot, plan::Type type, bool is_there, uint64_t shift) {
-        const plan::Operand x = plan::operands(p)[slot];
-        return Guarded(type, *x.matrix, is_there ? x.rows : 0, x.cols, x.batch, shift, x.outer, x.outer_stride);
+    static Guarded of(const plan::Problem& p, VkgemmSlot like, plan::Type type, bool is_there, const Case& from,
+                      std::optional<VkgemmSlot> slot = std::nullopt) {
+        const plan::Operand x = plan::operands(p)[like];
+        return Guarded(type, *x.matrix, is_there ? x.rows : 0, x.cols, x.batch, from.shift_of(slot.value_or(like)),
+                       x.outer, x.outer_stride);
     }
 
     /// What the problem has in memory; the rest stays poison.

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What is read and changes no result: operands and the workspace begin or end at a page that nobody may touch. A CPU
 // driver's shader that reads or writes there ends the program with SIGSEGV.
+#include "kernels/fenced.h"
+
 #include <doctest/doctest.h>
 
-#include "vkgemm/rounding.hpp"
-
 #if defined(__linux__)
-
-#    include <sys/mman.h>
-#    include <unistd.h>
 
 #    include <array>
 #    include <cstring>
@@ -27,44 +24,6 @@ using vkgemm::plan::Kernel;
 using vkgemm::plan::Problem;
 
 namespace {
-
-enum class Side { before, behind };
-
-/// Bytes in a buffer whose neighbours on one side are a page that nobody may touch, as long as this lives.
-class Fenced {
-   public:
-    Fenced(size_t bytes, Side side, size_t alignment = 1)
-        : bytes_(bytes), page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {
-        if (bytes == 0) return;
-        auto made = device().createBuffer(bytes + 4 * page_, vkgemm::host::Memory::host);
-        REQUIRE_MESSAGE(bool(made), made.status().text);
-        buffer_ = *made;
-        std::byte* const all = buffer_.mapped().data();
-        const size_t first = (page_ - reinterpret_cast<uintptr_t>(all) % page_) % page_;  // whole page of the buffer
-        const size_t aligned = vkgemm::roundUp(bytes, alignment);
-        const size_t wall = side == Side::before ? first : first + vkgemm::roundUp(bytes, page_);
-        offset_ = side == Side::before ? wall + page_ : wall - aligned;
-        std::memset(all, 0xff, buffer_.mapped().size());
-        wall_ = all + wall;
-    }
-    ~Fenced() { set(PROT_READ | PROT_WRITE); }
-    Fenced(const Fenced&) = delete;
-    Fenced& operator=(const Fenced&) = delete;
-
-    void set(int protection) {
-        if (wall_) REQUIRE(mprotect(wall_, page_, protection) == 0);
-    }
-    std::byte* data() const { return buffer_.mapped().data() + offset_; }
-    VkgemmOperand operand() const {
-        if (!bytes_) return {};
-        return {.buffer = buffer_.handle(), .offset = offset_, .size = bytes_, .address = 0};
-    }
-
-   private:
-    vkgemm::host::Buffer buffer_;
-    size_t bytes_, page_, offset_ = 0;
-    std::byte* wall_ = nullptr;
-};
 
 /// Records and runs a plan, while the pages beside `all` must not be touched. "" or what is wrong.
 std::string submit(VkgemmPlan plan, const VkgemmRun& run, std::initializer_list<Fenced*> all) {

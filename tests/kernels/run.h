@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One product on the device against the reference, as one line of text that repeats it.
 #pragma once
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,16 @@ constexpr uint64_t placed_seed(uint64_t k, bool in_b, unsigned special) { return
 /// An operand that lies exactly on D, which the run overwrites.
 enum class Alias { none, c, residual };
 
+/// What is tried after the run, with the same data, and must lead to the same D or the same plan. Bits of Case::ways.
+enum Way : uint32_t {
+    way_text = 1,    // the problem is written as text and read again; its plan has the same keys, which compile nothing
+    way_slices = 2,  // a plan with dispatchSeconds, beside the first one: the same bits
+    way_rows = 4,    // if batchInvariant is set: a product of the first rows alone has the same bits
+    way_replay = 8,  // what the context reported of the run is run again: the same bits, unless sizes vary
+    way_fences = 16,  // on CPU drivers: operands and workspace end at pages that nobody may touch
+};
+inline constexpr std::array<std::string_view, 5> way_names = {"text", "slices", "rows", "replay", "fences"};
+
 struct Case {
     std::string kernel;     // "": the context chooses
     std::string tile;       // constants to replace
@@ -51,6 +62,14 @@ struct Case {
     std::optional<VkgemmRunStrides> strides{};  // of the run, where upTo has VKGEMM_UP_TO_STRIDES
     Alias alias = Alias::none;                  // c: of a problem with cSource SEPARATE, whose C is laid out like D
     uint32_t reach = 0;  // elements of an operand that a dispatch reaches; 0: as many as 32-bit indices do
+    std::array<uint32_t, 7> shifts{};  // further elements, from the slot of A to that of the residual
+    uint32_t ways = 0;                 // Way
+    bool broken = false;               // some groups of the table break a rule
+
+    uint64_t shift_of(VkgemmSlot slot) const {
+        const bool is_vector = slot == VKGEMM_SLOT_BIAS || slot == VKGEMM_SLOT_SCALE;
+        return (is_vector ? 0 : shift) + uint64_t{shifts[slot]};
+    }
 };
 
 /// "kernel=tiled_f32_8x8 shift=1 fill=exact seed=7 f32*f32+f32->f32 9x9x9": what --one takes.
@@ -63,6 +82,9 @@ Case case_of(std::string_view kernel, std::string_view problem_line);
 /// Runs the case and checks D, the bytes around it, the operands and the messages of the validation layer. Returns ""
 /// if all are right, else what is wrong and the command line that repeats the case.
 std::string run(const Case&);
+
+/// The command that repeats the case.
+std::string repeat_with(const Case&);
 
 /// The elements of D in the order of its operand, for a case too large to compare with the reference.
 plan::Result<std::vector<double>> result_of(const Case&);

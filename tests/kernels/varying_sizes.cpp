@@ -6,8 +6,7 @@
 #include <array>
 #include <set>
 
-#include "kernels/rows.h"
-#include "kernels/sizes_text.h"
+#include "kernels/surface.h"
 #include "plan/choice/device_kernels.h"
 #include "support/random.h"
 #include "vkgemm/rounding.hpp"
@@ -78,33 +77,6 @@ Sizes sizes_for(Random& random, const Problem& p) {
             .n = size(VKGEMM_UP_TO_N, p.n),
             .k = size(VKGEMM_UP_TO_K, p.k),
             .batch = size(VKGEMM_UP_TO_BATCH, p.batch)};
-}
-
-// Strides of a run, most of them multiples of 16 bytes in one run of two: any that the problem's rules allow.
-std::optional<VkgemmRunStrides> strides_for(Random& random, const Case& x) {
-    if (!(x.problem.upTo & VKGEMM_UP_TO_STRIDES) || random.one_in(5)) return std::nullopt;  // the problem's own
-    for (int tries = 0; tries < 20; ++tries) {
-        const uint64_t unit = random.one_in(2) ? 16 : 1;
-        std::array<uint64_t, 12> all{};
-        const auto draw = [&](size_t i, uint64_t least) {
-            const uint64_t some = vkgemm::roundUp(least, unit) + unit * random.below(3);
-            all[i] = random.one_in(4) ? 0 : some;
-        };
-        const auto [m, n, k, batch] = *x.sizes;
-        const std::array<std::array<uint64_t, 2>, 4> shapes = {{{m, k}, {k, n}, {m, n}, {m, n}}};
-        const Matrix* const matrices[] = {&x.problem.a, &x.problem.b, &x.problem.c, &x.problem.d};
-        for (size_t i = 0; i < 4; ++i) {
-            const auto [rows, cols] = shapes[i];
-            const bool by_rows = matrices[i]->layout == rowMajor;
-            draw(i, by_rows ? cols : rows);
-            draw(4 + i,
-                 std::max<uint64_t>(all[i], by_rows ? cols : rows) * std::max<uint64_t>(by_rows ? rows : cols, 1));
-            draw(8 + i, std::max<uint64_t>(all[4 + i], 1) * std::max<uint64_t>(batch, 1) * 2);
-        }
-        const VkgemmRunStrides out = strides_of(all);
-        if (vkgemm::plan::of_run(x.problem, *x.sizes, out)) return out;
-    }
-    return std::nullopt;
 }
 
 // Asks for a kernel of the problem's types and for a schedule, if all sizes can have them. Left alone, a CPU would

@@ -44,8 +44,8 @@ class Guarded {
         : Guarded(x.matrix->type, *x.matrix, x.rows, x.cols, x.batch, shift, x.outer, x.outer_stride) {}
 
     /// A vector of `count` elements, as bias and scale are.
-    static Guarded vector(plan::Type type, uint64_t count) {
-        return Guarded(type, {.type = type, .ld = count}, 1, count, 1);
+    static Guarded vector(plan::Type type, uint64_t count, uint64_t shift = 0) {
+        return Guarded(type, {.type = type, .ld = count}, 1, count, 1, shift);
     }
 
     /// Calls `value()` for every element of the operand, always in the same order, and writes what it returns.
@@ -111,6 +111,7 @@ class Guarded {
     }
 
     static std::optional<size_t> first_difference(const std::vector<std::byte>& x, const std::vector<std::byte>& y) {
+        if (x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size()) == 0) return std::nullopt;
         for (size_t i = 0; i < x.size() && i < y.size(); ++i)
             if (x[i] != y[i]) return i;
         return x.size() == y.size() ? std::nullopt : std::optional<size_t>(0);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 
@@ -21,6 +22,9 @@ PFN_vkGetPhysicalDeviceProperties2 real_properties = nullptr;
 PFN_vkGetDeviceProcAddr real_device_functions = nullptr;
 PFN_vkSetDebugUtilsObjectNameEXT real_name = nullptr;
 std::set<std::string, std::less<>> names;
+std::mutex names_mutex;
+std::map<std::pair<uint32_t, uint32_t>, VkgemmContext> made;
+std::mutex made_mutex;
 
 VKAPI_ATTR void VKAPI_CALL limited_properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2* out) {
     real_properties(device, out);
@@ -33,6 +37,7 @@ VKAPI_ATTR void VKAPI_CALL limited_properties(VkPhysicalDevice device, VkPhysica
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL keep_name(VkDevice device, const VkDebugUtilsObjectNameInfoEXT* info) {
+    const std::lock_guard lock(names_mutex);
     names.insert(info->pObjectName);
     return real_name(device, info);
 }
@@ -55,6 +60,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL limited_functions(VkInstance instance, 
     return reinterpret_cast<PFN_vkVoidFunction>(limited_properties);
 }
 
+void keep_problem(void*, const char* problem, VkgemmPlan, const VkgemmRun*) { last_recorded() = problem; }
+
 VkgemmContext make(uint32_t invocations, uint32_t reach) {
     const host::Device& d = device();
     VkgemmContextInfo info{};
@@ -68,6 +75,7 @@ VkgemmContext make(uint32_t invocations, uint32_t reach) {
     info.enabledExtensions = d.enabledExtensions().data();
     info.enabledExtensionCount = static_cast<uint32_t>(d.enabledExtensions().size());
     info.queueFlags = d.queueFlags();
+    info.recorded = keep_problem;
     most_invocations = invocations;
     VkgemmContext out = nullptr;
     VkgemmError error{};
@@ -83,16 +91,27 @@ VkgemmContext make(uint32_t invocations, uint32_t reach) {
 }  // namespace
 
 VkgemmContext limited_context(uint32_t invocations, uint32_t reach) {
-    static std::map<std::pair<uint32_t, uint32_t>, VkgemmContext> made;
     static const bool cleaned = (before_closing([] {
                                      for (const auto& [most, context] : made) vkgemmDestroyContext(context);
                                      made.clear();
                                  }),
                                  true);
     static_cast<void>(cleaned);
+    const std::lock_guard lock(made_mutex);
     VkgemmContext& context = made[{invocations, reach}];
     if (!context) context = make(invocations, reach);
     return context;
+}
+
+void trim_contexts() {
+    const std::lock_guard lock(made_mutex);
+    for (const auto& [most, context] : made) vkgemmTrimPipelines(context, nullptr);
+    vkgemmTrimPipelines(device().context().handle(), nullptr);
+}
+
+std::string& last_recorded() {
+    static thread_local std::string text;
+    return text;
 }
 
 std::optional<bool> limited_plan_made(std::string_view kernel) {
