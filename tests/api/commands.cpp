@@ -3,12 +3,11 @@
 // the numbers that docs/embedding.md states of layouts.
 #include <array>
 #include <cstring>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <thread>
 
 #include "api/api.h"
+#include "support/files.h"
 
 using namespace vkgemm::test;
 
@@ -383,8 +382,7 @@ TEST_CASE("docs/embedding.md states the push constants and descriptors of every 
     info.getInstanceProcAddr = layout_loader;
     OwnedContext c;
     REQUIRE(vkgemmCreateContext(&info, &c.handle, nullptr) == VKGEMM_SUCCESS);
-    std::ifstream file(VKGEMM_SOURCE_DIR "/docs/embedding.md");
-    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    const std::string page = file_text("../docs/embedding.md");
     REQUIRE(!page.empty());
     REQUIRE(layouts.made.size() >= 1);
     if (layouts.bindings) {

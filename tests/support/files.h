@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Reads the text files in the folder of the tests, VKGEMM_TESTS_DIR, which the build defines.
+// Reads the text files in the folder of the tests: VKGEMM_TESTS_DIR, which the build defines, or what the folder that
+// VKGEMM_TESTS_SOURCE names in the environment has as tests/.
 #pragma once
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,15 +12,22 @@
 
 namespace vkgemm::test {
 
+/// The folder that holds the tests and the documents.
+inline std::filesystem::path source_folder() {
+    const char* const given = std::getenv("VKGEMM_TESTS_SOURCE");
+    return given && *given ? std::filesystem::path(given) : std::filesystem::path(VKGEMM_TESTS_DIR).parent_path();
+}
+inline std::filesystem::path tests_folder() { return source_folder() / "tests"; }
+
 inline std::string file_text(const std::string& path) {
-    std::ifstream in(std::filesystem::path(VKGEMM_TESTS_DIR) / path, std::ios::binary);
+    std::ifstream in(tests_folder() / path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// The .txt files of a folder in the order of their names: "devices/bare.txt", ...
 inline std::vector<std::string> files_in(const std::string& folder) {
     std::vector<std::string> out;
-    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(VKGEMM_TESTS_DIR) / folder))
+    for (const auto& entry : std::filesystem::directory_iterator(tests_folder() / folder))
         if (entry.path().extension() == ".txt") out.push_back(folder + "/" + entry.path().filename().string());
     std::sort(out.begin(), out.end());
     return out;
