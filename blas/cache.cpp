@@ -14,7 +14,6 @@
 namespace vkgemm::blas {
 namespace {
 
-/// A file is the first line, the key's line, and the data.
 std::string head_of(const std::string& key, std::span<const std::byte> data) {
     char line[80];
     std::snprintf(line, sizeof line, "vkgemm_blas 1 %zu %016llx\n", data.size(),
@@ -23,6 +22,18 @@ std::string head_of(const std::string& key, std::span<const std::byte> data) {
 }
 
 }  // namespace
+
+std::string file_with(const std::string& key, std::span<const std::byte> data) {
+    std::string file = head_of(key, data);
+    return file.append(reinterpret_cast<const char*>(data.data()), data.size());
+}
+
+std::span<const std::byte> data_in(std::string_view file, const std::string& key) {
+    const size_t line = file.find('\n'), begin = line + 1 + key.size() + 1;
+    if (line == std::string_view::npos || begin > file.size()) return {};
+    const auto bytes = std::as_bytes(std::span(file)).subspan(begin);
+    return file.substr(0, begin) == head_of(key, bytes) ? bytes : std::span<const std::byte>();
+}
 
 std::string Cache::file_of(const std::string& kind, const std::string& key) const {
     char name[24];
@@ -35,10 +46,8 @@ std::vector<std::byte> Cache::read(const std::string& kind, const std::string& k
     if (folder_.empty()) return {};
     std::ifstream in(file_of(kind, key), std::ios::binary);
     const std::string all((std::istreambuf_iterator<char>(in)), {});
-    const size_t line = all.find('\n'), begin = line + 1 + key.size() + 1;
-    if (!in || line == std::string::npos || begin > all.size()) return {};
-    const auto bytes = std::as_bytes(std::span(all)).subspan(begin);
-    if (all.compare(0, begin, head_of(key, bytes)) != 0) return {};
+    if (!in) return {};
+    const auto bytes = data_in(all, key);
     return {bytes.begin(), bytes.end()};
 }
 
@@ -49,9 +58,8 @@ void Cache::write(const std::string& kind, const std::string& key, std::span<con
     const std::string file = file_of(kind, key), temporary = file + "." + std::to_string(getpid());
     {
         std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-        const std::string head = head_of(key, data);
-        out.write(head.data(), static_cast<std::streamsize>(head.size()));
-        out.write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
+        const std::string whole = file_with(key, data);
+        out.write(whole.data(), static_cast<std::streamsize>(whole.size()));
         out.close();
         if (!out) return void(std::filesystem::remove(temporary, ignored));
     }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "blas/decision.h"
@@ -27,6 +28,11 @@ class Cache {
 
     std::string folder_;
 };
+
+/// What a file holds for this key: a line with the version, the size and a checksum, the key, and the data.
+std::string file_with(const std::string& key, std::span<const std::byte> data);
+/// The data of such a file; empty unless it is whole, and of this version and key.
+std::span<const std::byte> data_in(std::string_view file, const std::string& key);
 
 /// Alike in every locale, because the process that reads it may have another one.
 std::string text_of(const Rates& rates);

@@ -6,6 +6,7 @@
 #include "plan/choice/tuned.h"
 #include "plan/device/disabled_kernels.h"
 #include "plan/problem/problem_text.h"
+#include "plan/steps/pipeline_key.h"
 #include "plan/steps/steps.h"
 #include "support/files.h"
 #include "support/same.h"
@@ -142,6 +143,25 @@ void capture(std::string_view text) {
     const auto again = host::detail::parse_capture(file);
     promise(bool(again), "a capture that is written again can be read");
     promise(host::detail::to_text(*again) == file, "a capture is written the same again");
+}
+
+void pipeline_keys(std::string_view text) {
+    current = text;
+    for (size_t begin = 0; begin < text.size();) {
+        const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+        begin += line.size() + 1;
+        const auto read = parse_pipeline_key(line);
+        if (!read) {
+            promise(!read.status().text.empty(), "a refusal says why");
+            continue;
+        }
+        const std::string key = to_text(*read);
+        const auto again = parse_pipeline_key(key);
+        promise(again && to_text(*again) == key, "a key is written the same again");
+        promise(to_text(key_of(step_of(*read), read->binding)) == key, "the step of a key has that key");
+        for (const DeviceCaps& device : devices())
+            if (const auto why = unfit(*read, device)) promise(!why->text.empty(), "a refusal says why");
+    }
 }
 
 void device_caps(std::string_view text) {

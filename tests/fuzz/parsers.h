@@ -13,11 +13,17 @@ void tuned(std::string_view text);
 void device_caps(std::string_view text);
 void disabled_kernels(std::string_view text);
 void capture(std::string_view text);
-#ifdef VKGEMM_FUZZ_TOOL  // the tool is built
+void pipeline_keys(std::string_view text);  // a key a line, and whether the devices of tests/devices can compile it
+#ifdef VKGEMM_FUZZ_TOOL                     // the tool is built
 void suite(std::string_view text);
 void shapes(std::string_view text);  // the first line is --type, the second --layout
 void bench(std::string_view text);   // a file of --json
 void cubin(std::string_view text);   // machine code
+#endif
+#ifdef VKGEMM_FUZZ_BLAS                     // the BLAS library is built
+void blas_cache(std::string_view text);     // what is kept between processes; the first line is the key
+void blas_rates(std::string_view text);     // the measured rates of a device, as the cache holds them
+void blas_settings(std::string_view text);  // a file of VKGEMM_BLAS_CONFIG
 #endif
 
 struct Target {
@@ -31,11 +37,17 @@ inline constexpr Target targets[] = {
     {"device_caps", device_caps},
     {"disabled_kernels", disabled_kernels},
     {"capture", capture},
+    {"pipeline_keys", pipeline_keys},
 #ifdef VKGEMM_FUZZ_TOOL
     {"suite", suite},
     {"shapes", shapes},
     {"bench", bench},
     {"cubin", cubin},
+#endif
+#ifdef VKGEMM_FUZZ_BLAS
+    {"blas_cache", blas_cache},
+    {"blas_rates", blas_rates},
+    {"blas_settings", blas_settings},
 #endif
 };
 
