@@ -137,6 +137,8 @@ plan_fault "a transposed problem keeps its ratios" problem/problem.cpp \
     's/std::swap\(p\.ratioA, p\.ratioB\);//'
 plan_fault "a transposed problem keeps which operand is packed" problem/problem.cpp \
     's/std::swap\(p\.packedA, p\.packedB\);//'
+plan_fault "the reference of invariant products has its own leading dimensions" problem/problem.cpp \
+    's/if \(x->layout == columnMajor\) x->ld = reference_rows;//'
 plan_fault "an odd beginning of a part is let pass where words are read" problem/problem.cpp \
     's/uint64_t step = odd\(slot, normalised\.begin\);/uint64_t step = 0;/'
 plan_fault "a packed operand of a transposed product may have several levels" problem/problem.cpp \
@@ -147,6 +149,8 @@ plan_fault "K is cut though every batch must get the same bits" problem/problem.
     's/p\.d\.type == p\.accumulate && !p\.batchInvariant/p.d.type == p.accumulate/'
 plan_fault "K is cut before a step that reads all of a residual" problem/problem.cpp \
     's/(return info\(s\.kind\)\.shape == StepShape::MATRIX); \};/\1 \&\& false; };/'
+plan_fault "m of a run is taken for n of a transposed problem" problem/problem.cpp \
+    's/normalised\.swapped \? sizes\.n : sizes\.m/sizes.m/'
 plan_fault "the common step of levels is the largest stride" problem/levels.cpp \
     's/out = std::gcd\(out, l\.stride\[operand\]\);/out = std::max(out, l.stride[operand]);/'
 plan_fault "what products share moves with each of them" problem/levels.cpp \
@@ -201,8 +205,16 @@ plan_fault "beta is in memory where there is no C" problem/operand_types.cpp \
     's/\(p\.scalars & VKGEMM_SCALARS_BETA\) && p\.cSource == VKGEMM_C_NONE/false/'
 plan_fault "16 bits beside scaled sums are read in words" problem/operand_types.cpp \
     's/info\(\*type\)\.bytes == 2 && !is_scaled\(p\)/info(*type).bytes == 2/'
+plan_fault "the text of a problem leaves out how many indices share a row" problem/problem_text.cpp \
+    's/if \(p\.indicesPerRow > 1\)/if (false)/'
+plan_fault "the text of a problem has an outer broadcast as a number" problem/problem_text.cpp \
+    's/p\.\*value == VKGEMM_BROADCAST \? 0 : p\.\*value/p.*value/'
+plan_fault "more than 2^32 indices may share a row" problem/parse_problem.cpp \
+    's/n == 0 \|\| n > UINT32_MAX/n == 0/'
 plan_fault "a key may have fewer digits" problem/parse_problem.cpp \
     's/v\.size\(\) == key_digits/true/'
+plan_fault "a scalar may come twice" problem/parse_problem.cpp \
+    's/out\.problem\.scalars & bit/false/'
 plan_fault "an operand may span one element less" choice/reach.cpp \
     's/span > dev\.max_span \|\|/span >= dev.max_span ||/'
 plan_fault "a descriptor reaches over its offset" choice/reach.cpp \
@@ -221,8 +233,12 @@ plan_fault "descriptors need no storage buffers" choice/binding.cpp \
     's/(bool descriptors = .*push_descriptor\)) && dev\.max_storage_buffers >= BIND_COUNT/\1/'
 plan_fault "the last slice of K is forgotten" choice/split_k.cpp \
     's/static_cast<uint32_t>\(div_up\(p\.k, chunk\)\)/static_cast<uint32_t>(p.k \/ chunk)/'
+plan_fault "K is split by how many rows there are though they must not matter" choice/split_k.cpp \
+    's/!search\.request\.workspace_limit \|\| p\.batchInvariant/!search.request.workspace_limit/'
 plan_fault "the workspace ends with the longer of two packed operands" choice/schedule.cpp \
     's/packed = std::max\(packed, x->offset \+ x->bytes\);/packed = std::max(packed, x->bytes);/'
+plan_fault "operands are packed though their strides vary" choice/schedule.cpp \
+    's/!search\.request\.packs && \(k\.module\.family\.packs_fragments \|\| t\.PACK > 1 \|\| converted\(k, p\)\)/false/'
 plan_fault "a kernel that reads 16 bytes takes any operand" choice/schedule.cpp \
     's/wants_wide && !reads_wide\(schedule\.operands\(\), search\.request\)/false/'
 plan_fault "packed rows begin at multiples of 32 bytes" choice/packing.cpp \
@@ -249,12 +265,16 @@ plan_fault "slices are added by a kernel of other types" choice/device_kernels.c
     's/!k->module\.has_result_of\(p\)/false/'
 plan_fault "a row holds for problems within a factor of 1.5 alone" choice/tuned.cpp \
     's/<= 3 \* double\(std::min\(a, b\)\)/< 3 * double(std::min(a, b))/'
+plan_fault "of equally near rows the later one counts" choice/tuned.cpp \
+    's/distance < s\.least \|\| sorted\.front\(\)\.row < s\.found\.front\(\)/distance <= s.least/'
 plan_fault "a weight may be given twice" choice/tuned.cpp \
     's/part == std::end\(known\) \|\| part->given \|\|/part == std::end(known) ||/'
 plan_fault "a tile at the edge counts by its share" choice/cost.cpp \
     's/tiles_\(ceil_of\(double\(p\.m\), k\.rows\) \*/tiles_(double(p.m) \/ k.rows */'
 plan_fault "the factor of a tile has no limit" choice/tile_terms.cpp \
     's/std::clamp\(double\(sum\), -most_correction, most_correction\)/double(sum)/'
+plan_fault "tiles down are taken for tiles across" choice/tile_facts.cpp \
+    's/some\(tiles_n\),/some(tiles_m),/'
 plan_fault "a product does not wait for a packed B" steps/steps.cpp \
     's/schedule\.a\.in_workspace\(\) \|\| schedule\.b\.in_workspace\(\)/schedule.a.in_workspace()/'
 plan_fault "the sum of slices does not wait for them" steps/steps.cpp \
@@ -281,6 +301,8 @@ plan_fault "repetitions use one workspace without waiting" steps/repeats.cpp \
     's/!= s\.slots\.end\(\)\) out\.are_ordered = true;/!= s.slots.end()) out.are_ordered = false;/'
 plan_fault "a tile is whole though K ends within it" steps/constants.cpp \
     's/\(t\.BK == 0 \|\| p\.k % t\.BK == 0\)/true/'
+plan_fault "invariant products have a pipeline for whole tiles" steps/constants.cpp \
+    's/is_whole\(t, p\) && !p\.batchInvariant/is_whole(t, p)/'
 plan_fault "a bias by row has an element for each column" steps/requirements.cpp \
     's/vector\(step\.operand, p\.m \* step\.width\(\)\);/vector(step.operand, p.n * step.width());/'
 plan_fault "D is not read where it is C" steps/requirements.cpp \

@@ -131,6 +131,10 @@ TEST_CASE("what is at its default is left out") {
         {"i8*i8->i8 1x1x1 bias=row bias_type=i32 scale=col scale_type=f32",
          "i8*i8+i32->i8 1x1x1 bias=row scale=col bias_type=i32"},
         {"4x5x6 batch=3 groups=selected", "f32*f32+f32->f32 4x5x6 batch=3 groups=selected"},
+        {"4x5x6 batch=4 upto=m groups=indexed per_row=2",
+         "f32*f32+f32->f32 4x5x6 batch=4 upto=m groups=indexed per_row=2"},
+        {"4x5x6 outer=3 outer_stride_b=0 outer_stride_d=40",
+         "f32*f32+f32->f32 4x5x6 outer=3 outer_stride_b=0 outer_stride_d=40"},
         {"4x5x6 upto=sm groups=addresses", "f32*f32+f32->f32 4x5x6 upto=ms groups=addresses"},
         {"e4m3*e5m2 1x1x1 clamp=col clamp=0:6", "e4m3*e5m2+f32->f32 1x1x1 clamp=col clamp=0:6"},
         {"u4_g128_f32*f16 1x1x1 clamp=row scalars=largest", "u4_g128_f32*f16+f32->f32 1x1x1 clamp=row scalars=largest"},
@@ -223,6 +227,8 @@ TEST_CASE("each parse error names its character and what would fit") {
         {"1x2x3 upto=mxk", 13, {"'x' is not a size", "batch"}},
         {"1x2x3 upto=mm", 13, {"'m' comes twice"}},
         {"1x2x3 upto=", 12, {"a size is wanted"}},
+        {"1x2x3 upto=m groups=indexed per_row=4294967296", 37, {"1 to 4294967295", "not 4294967296"}},
+        {"1x2x3 scalars=alpha,alpha", 21, {"'alpha' comes twice"}},
     };
     for (const auto& row : rows) {
         const Result<ProblemText> read = parse_problem(row.line);
