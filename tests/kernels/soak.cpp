@@ -160,14 +160,14 @@ class Soak {
             else if (is_planned(*x))
                 cases_.push_back(*x);
         }
-        large_ = *parse_case("samples=8 fill=random seed=1 f32*f32 640x512x512");
+        large_ = *parse_case("samples=8 fill=random seed=1 f32*f32 400x300x300");
     }
 
     int run() {
         left_ = Memory::device_left();
         for (; part() < 1 && wrong_ < 20; ++rounds_) {
             for (const Case& x : cases_) check(x);
-            if (rounds_ % 8 == 7) trim_contexts();
+            if (rounds_ % 4 == 3) trim_contexts();
             fail(lose_device());
             if (rounds_ % 4 == 0) time_dispatches();
             (part() < warm() ? first_ : part() < 0.75 ? middle_ : last_).look(left_);
