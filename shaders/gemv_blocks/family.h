@@ -92,9 +92,9 @@ inline constexpr Family plain = {
         if (!has_chunk64(p.b.type)) return "is for a B of the block formats from q8_0 to nvfp4";
         if (p.k % 64 != 0 || p.b.ld % 64 != 0 || p.b.batchStride % 64 != 0 || p.outerStrideB % 64 != 0)
             return "is for columns of B that are, and begin at, multiples of 64 elements";
-        if (has_table(p) && info(p.b.type).block == 32)
-            return "is for groups of blocks of more than 32 elements, whose columns begin on words whatever their "
-                   "number";
+        if ((has_table(p) || p.upTo & VKGEMM_UP_TO_STRIDES) && info(p.b.type).block == 32)
+            return "is for groups, and strides that vary, of blocks of more than 32 elements, whose columns begin on "
+                   "words whatever their number";
         return nullptr;
     },
     .sample = gemv_blocks_sample,

@@ -64,13 +64,20 @@ std::vector<Field> fields_of_problems() {
                     {"c.type", "c.layout", offsetof(VkgemmProblem, c)},
                     {"d.type", "d.layout", offsetof(VkgemmProblem, d)}};
     for (const auto& m : matrices) {
-        out.push_back({m.type, m.offset + offsetof(VkgemmMatrix, type), 0, last_type});
-        out.push_back({m.layout, m.offset + offsetof(VkgemmMatrix, layout), 0, VKGEMM_LAYOUT_COLUMN_MAJOR});
+        out.push_back(
+            {.name = m.type, .offset = m.offset + offsetof(VkgemmMatrix, type), .first = 0, .last = last_type});
+        out.push_back({.name = m.layout,
+                       .offset = m.offset + offsetof(VkgemmMatrix, layout),
+                       .first = 0,
+                       .last = VKGEMM_LAYOUT_COLUMN_MAJOR});
     }
     static const char* const steps[] = {"epilogue[0].kind", "epilogue[1].kind", "epilogue[2].kind", "epilogue[3].kind"};
     static_assert(std::size(steps) == VKGEMM_MAX_EPILOGUE_STEPS);
     for (size_t i = 0; i < std::size(steps); ++i)
-        out.push_back({steps[i], offsetof(VkgemmProblem, epilogue) + i * sizeof(VkgemmEpilogueStep), 1, last_step});
+        out.push_back({.name = steps[i],
+                       .offset = offsetof(VkgemmProblem, epilogue) + i * sizeof(VkgemmEpilogueStep),
+                       .first = 1,
+                       .last = last_step});
     return out;
 }
 

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "kernels/compare.h"
-#include "kernels/surface_tables.h"
 #include "kernels/launch.h"
+#include "kernels/surface_tables.h"
 
 namespace vkgemm::test {
 namespace {

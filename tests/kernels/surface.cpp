@@ -248,5 +248,24 @@ void check_surface(uint64_t seed, uint64_t problems) {
 TEST_SUITE_BEGIN("surface");
 TEST_CASE("random problems over the whole surface") { check_surface(seed_or(20), is_quick() ? 80 : 200); }
 // Without the colon, because SwiftShader would take an hour.
+TEST_CASE("problems of the surface that were wrong") {
+    for (const char* line :
+         {// a stride of an odd number of blocks, which do not begin on words
+          "kernel=gemv_blocks_f16_1x8 sizes=1x6x64x1 strides=96,96,48,32,128,576,80,32,0,1184,176,96 "
+          "shifts=2,2,4,8,2,1,0 fill=exact seed=28504 q4_0*q5_0+f32->f16 1x22x64 upto=mnbs layout=nt act=relu residual",
+          "sizes=1x6x64x1 strides=96,96,48,32,128,576,80,32,0,1184,176,96 fill=exact seed=3 "
+          "q4_0*q5_0+f32->f16 1x22x64 upto=mnbs layout=nt act=relu residual",
+          // no k
+          "fill=exact seed=58962 u4_g32*mxfp4+f32->f32 1x38x0 batch=2 groups=selected layout=nt alpha=0",
+          "sizes=3x7x0x1 ways=slices,replay fill=exact seed=99348 i8_g32_f32*i8_g128_f32+f32->f32 3x7x0 "
+          "accuracy=narrow upto=b layout=nt layout_d=t beta=1 clamp=row"}) {
+        const auto x = parse_case(line);
+        REQUIRE_MESSAGE(bool(x), line);
+        const std::string why = run(*x);
+        const bool refused = why.find("is for groups, and strides that vary") != std::string::npos;
+        CHECK_MESSAGE((why.empty() || refused), line, ": ", why);
+    }
+}
+
 TEST_CASE("slow random problems over the whole surface") { check_surface(seed_or(21), everything() ? 100000 : 12000); }
 TEST_SUITE_END();

@@ -93,7 +93,9 @@ std::string run_slices(const Case& x, const Ran& ran) {
 
 /// The first rows of the first product alone, in the same memory.
 std::string run_rows(const Case& x, const Ran& ran) {
-    if (!x.problem.batchInvariant || plan::is_empty(ran.problem)) return "";
+    // Another n or k may have another kernel.
+    const bool varies = x.problem.upTo & (VKGEMM_UP_TO_N | VKGEMM_UP_TO_K);
+    if (!x.problem.batchInvariant || varies || plan::is_empty(ran.problem)) return "";
     const std::vector<double> before = ran.data->d.numbers_of(all_of_d(ran));
     Case y = x;
     y.problem = plan::restated(ran.problem);
@@ -127,7 +129,7 @@ std::string run_replay(const Case& x, const Ran& ran) {
     const std::vector<std::byte> before = all_of_d(ran);
     const auto read = plan::parse_problem(ran.recorded_text);
     if (!read) return "what the context reported is not read: " + read.status().text + ": " + ran.recorded_text;
-    const bool varies = x.sizes || x.strides;
+    const bool varies = x.problem.upTo != 0;  // then the kernel of a range may not take the whole
     Case y = x;
     y.problem = read->problem;
     y.alpha = read->alpha;

@@ -115,9 +115,14 @@ VkBuffer NullDevice::buffer() { return reinterpret_cast<VkBuffer>(uintptr_t{0x50
 
 VkgemmContextInfo NullDevice::context_info() {
     static const char* const names[] = {VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME};
-    static VkPhysicalDeviceBufferDeviceAddressFeatures addresses{
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES, nullptr, VK_TRUE, VK_FALSE, VK_FALSE};
-    static const VkPhysicalDeviceFeatures2 enabled{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &addresses, {}};
+    static VkPhysicalDeviceBufferDeviceAddressFeatures addresses = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
+        .pNext = nullptr,
+        .bufferDeviceAddress = VK_TRUE,
+        .bufferDeviceAddressCaptureReplay = VK_FALSE,
+        .bufferDeviceAddressMultiDevice = VK_FALSE};
+    static const VkPhysicalDeviceFeatures2 enabled = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &addresses, .features = {}};
     VkgemmContextInfo info{};
     info.structSize = sizeof info;
     info.instance = reinterpret_cast<VkInstance>(uintptr_t{0x10});

@@ -28,7 +28,7 @@ std::string complete_matrix(const Batched& b) {
     Matrix& x = b.matrix;
     const auto [outer, inner] = stored(x, b.rows, b.cols);
     const std::string_view who = slot_name(b.slot);
-    if (x.ld == 0) x.ld = inner ? inner : 1;
+    if (x.ld == 0) x.ld = inner ? inner : info(x.type).block;
     if (x.ld < inner)
         return concat({"ld", who, " is ", x.ld, ", but a ", (x.layout == rowMajor ? "row" : "column"), " of ", who,
                        " has ", inner, " elements"});
