@@ -174,8 +174,8 @@ Selectable selectable(const Problem& completed, uint64_t bytes) {
     const Operand last = operands(one)[BIND_B];
     const TypeInfo& type = info(completed.b.type);
     const uint64_t span = type.bytes_of(*span_elements(last)), apart = type.bytes_of(completed.b.batchStride);
-    if (completed.k == 0) return {UINT32_MAX, static_cast<uint32_t>(apart)};  // all matrices are empty
-    const uint64_t matrices = bytes < span ? 0 : apart == 0 ? UINT32_MAX : (bytes - span) / apart + 1;
+    const uint64_t fitting = bytes < span ? 0 : apart == 0 ? UINT32_MAX : (bytes - span) / apart + 1;
+    const uint64_t matrices = completed.k == 0 ? completed.batch : fitting;  // without a k, they are empty
     return {static_cast<uint32_t>(std::min<uint64_t>(matrices, UINT32_MAX)), static_cast<uint32_t>(apart)};
 }
 
