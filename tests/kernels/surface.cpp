@@ -239,8 +239,8 @@ void check_surface(uint64_t seed, uint64_t problems) {
     if (problems < 10000) return;
     CHECK(counts.families.size() == counts.all_families);
     const bool is_cpu = device().info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    for (const auto& [name, count] : counts.of_dimension)
-        if (is_cpu || name != "way: guard pages") CHECK_MESSAGE(count > 0, name);
+    for (const auto& dimension : counts.of_dimension)
+        if (is_cpu || dimension.first != "way: guard pages") CHECK_MESSAGE(dimension.second > 0, dimension.first);
 }
 
 }  // namespace
