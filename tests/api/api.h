@@ -63,22 +63,6 @@ inline VkgemmOperand at_address(VkDeviceAddress address, VkDeviceSize size = 0) 
     return {.buffer = VK_NULL_HANDLE, .offset = 0, .size = size, .address = address};
 }
 
-inline VkgemmContextInfo context_info() {
-    const host::Device& d = device();
-    VkgemmContextInfo i{};
-    i.structSize = sizeof i;
-    i.instance = d.instance();
-    i.physicalDevice = d.physicalDevice();
-    i.device = d.handle();
-    i.apiVersion = d.apiVersion();
-    i.getInstanceProcAddr = d.getInstanceProcAddr();
-    i.enabledFeatures = &d.enabledFeatures();
-    i.enabledExtensions = d.enabledExtensions().data();
-    i.enabledExtensionCount = static_cast<uint32_t>(d.enabledExtensions().size());
-    i.queueFlags = d.queueFlags();
-    return i;
-}
-
 inline VkgemmContext context() { return device().context().handle(); }
 
 inline Said make_plan(OwnedPlan& plan, const VkgemmProblem& p, const VkgemmPlanOptions& o = options(),

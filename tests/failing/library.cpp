@@ -15,19 +15,8 @@ using namespace vkgemm::test::failing;
 
 namespace {
 
-VkgemmContextInfo context_info() {
-    const vkgemm::host::Device& d = device();
-    VkgemmContextInfo i{};
-    i.structSize = sizeof i;
-    i.instance = d.instance();
-    i.physicalDevice = d.physicalDevice();
-    i.device = d.handle();
-    i.apiVersion = d.apiVersion();
-    i.getInstanceProcAddr = d.getInstanceProcAddr();
-    i.enabledFeatures = &d.enabledFeatures();
-    i.enabledExtensions = d.enabledExtensions().data();
-    i.enabledExtensionCount = static_cast<uint32_t>(d.enabledExtensions().size());
-    i.queueFlags = d.queueFlags();
+VkgemmContextInfo info_with_texts() {
+    VkgemmContextInfo i = context_info();
     i.tunedRows = "llvmpipe | 64x64x64 | cpu_f32_8x32 |\nllvmpipe | model 6 | cpu | steps=1.25\n";
     i.disabledKernels = "llvmpipe | block_f32_64x64 | it is wrong\n";
     return i;
@@ -91,7 +80,7 @@ constexpr PlanKind plan_kinds[] = {
 }  // namespace
 
 TEST_CASE("a context fails cleanly") {
-    const VkgemmContextInfo info = context_info();
+    const VkgemmContextInfo info = info_with_texts();
     each_fails({.name = "context", .run = [&] {
                     OwnedContext c;
                     return got([&](VkgemmError* e) { return vkgemmCreateContext(&info, &c.handle, e); });

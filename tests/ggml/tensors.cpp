@@ -63,19 +63,8 @@ void Filled::fill(Random& random) {
 }
 
 std::unique_ptr<ggml::Adapter> new_adapter(const ggml::Options& options) {
-    const host::Device& d = device();
-    VkgemmContextInfo info{};
-    info.structSize = sizeof info;
-    info.instance = d.instance();
-    info.physicalDevice = d.physicalDevice();
-    info.device = d.handle();
-    info.apiVersion = d.apiVersion();
-    info.getInstanceProcAddr = d.getInstanceProcAddr();
-    info.enabledFeatures = &d.enabledFeatures();
-    info.enabledExtensions = d.enabledExtensions().data();
-    info.enabledExtensionCount = uint32_t(d.enabledExtensions().size());
     VkgemmError error{};
-    auto made = ggml::Adapter::create(info, options, &error);
+    auto made = ggml::Adapter::create(context_info(), options, &error);
     REQUIRE_MESSAGE(made, error.text);
     return made;
 }

@@ -90,18 +90,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL any_function(VkInstance instance, const
 
 /// A context whose device is lost between two plans. The second one is refused, and all can be destroyed.
 std::string lose_device() {
-    const host::Device& d = device();
-    VkgemmContextInfo info{};
-    info.structSize = sizeof info;
-    info.instance = d.instance();
-    info.physicalDevice = d.physicalDevice();
-    info.device = d.handle();
-    info.apiVersion = d.apiVersion();
+    VkgemmContextInfo info = context_info();
     info.getInstanceProcAddr = any_function;
-    info.enabledFeatures = &d.enabledFeatures();
-    info.enabledExtensions = d.enabledExtensions().data();
-    info.enabledExtensionCount = static_cast<uint32_t>(d.enabledExtensions().size());
-    info.queueFlags = d.queueFlags();
     VkgemmError error{};
     OwnedContext context;
     if (vkgemmCreateContext(&info, &context.handle, &error) != VKGEMM_SUCCESS) return error.text;

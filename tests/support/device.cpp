@@ -37,6 +37,22 @@ const host::Device& device() {
     return *the_device;
 }
 
+VkgemmContextInfo context_info() {
+    const host::Device& d = device();
+    VkgemmContextInfo info{};
+    info.structSize = sizeof info;
+    info.instance = d.instance();
+    info.physicalDevice = d.physicalDevice();
+    info.device = d.handle();
+    info.apiVersion = d.apiVersion();
+    info.getInstanceProcAddr = d.getInstanceProcAddr();
+    info.enabledFeatures = &d.enabledFeatures();
+    info.enabledExtensions = d.enabledExtensions().data();
+    info.enabledExtensionCount = static_cast<uint32_t>(d.enabledExtensions().size());
+    info.queueFlags = d.queueFlags();
+    return info;
+}
+
 void before_closing(std::function<void()> clean) { cleaners.push_back(std::move(clean)); }
 
 bool validating() { return validate; }

@@ -10,6 +10,8 @@ namespace vkgemm::test {
 /// Opens the device at the first call, under the validation layer with synchronisation validation unless
 /// --no-validation was given. Ends the program with code 2 if there is no device or no layer.
 const host::Device& device();
+/// What a context on device() is made from.
+VkgemmContextInfo context_info();
 bool validating();
 bool everything();                 // --all was given: run also the cases that are left out to save time
 uint64_t seed_or(uint64_t usual);  // of random problems: that of --seed=N, if it was given

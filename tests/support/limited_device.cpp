@@ -63,18 +63,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL limited_functions(VkInstance instance, 
 void keep_problem(void*, const char* problem, VkgemmPlan, const VkgemmRun*) { last_recorded() = problem; }
 
 VkgemmContext make(uint32_t invocations, uint32_t reach) {
-    const host::Device& d = device();
-    VkgemmContextInfo info{};
-    info.structSize = sizeof info;
-    info.instance = d.instance();
-    info.physicalDevice = d.physicalDevice();
-    info.device = d.handle();
-    info.apiVersion = d.apiVersion();
+    VkgemmContextInfo info = context_info();
     info.getInstanceProcAddr = limited_functions;
-    info.enabledFeatures = &d.enabledFeatures();
-    info.enabledExtensions = d.enabledExtensions().data();
-    info.enabledExtensionCount = static_cast<uint32_t>(d.enabledExtensions().size());
-    info.queueFlags = d.queueFlags();
     info.recorded = keep_problem;
     most_invocations = invocations;
     VkgemmContext out = nullptr;

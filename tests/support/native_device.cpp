@@ -137,14 +137,8 @@ VkgemmContextInfo NativeMock::context_info(std::vector<const char*>& extensions,
     const host::Device& d = device();
     extensions.assign(d.enabledExtensions().begin(), d.enabledExtensions().end());
     extensions.push_back(VK_NVX_BINARY_IMPORT_EXTENSION_NAME);
-    VkgemmContextInfo info{};
-    info.structSize = sizeof info;
-    info.instance = d.instance();
-    info.physicalDevice = d.physicalDevice();
-    info.device = d.handle();
-    info.apiVersion = d.apiVersion();
+    VkgemmContextInfo info = test::context_info();
     info.getInstanceProcAddr = instance_function;
-    info.enabledFeatures = &d.enabledFeatures();
     info.enabledExtensions = extensions.data();
     info.enabledExtensionCount = uint32_t(extensions.size());
     info.log = keep_log;
