@@ -165,12 +165,8 @@ std::string run_table(OddTable& t, const char* kernel, const char* tile, double 
     options.kernel = kernel;
     options.tile = tile;
     OwnedPlan plan;
-    VkgemmError error{};
-    if (vkgemmCreatePlan(device().context().handle(), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
-        return std::string("no plan: ") + error.text;
-    VkgemmPlanInfo info{};
-    info.structSize = sizeof info;
-    REQUIRE(vkgemmGetPlanInfo(plan.handle, &info) == VKGEMM_SUCCESS);
+    VkgemmPlanInfo info;
+    if (std::string why = make_plan(problem, options, plan, info); !why.empty()) return why;
     std::array<const Side*, 4> sides = {&t.a, &t.b, &t.c, &t.d};
     std::array<host::Buffer, 4> buffers;
     const auto upload = [](const auto& bytes) { return uploaded(bytes.data(), bytes.size() * sizeof bytes[0]); };
@@ -192,6 +188,7 @@ std::string run_table(OddTable& t, const char* kernel, const char* tile, double 
     r.alpha = alpha;
     r.beta = beta;
     VkgemmGroupReport checked{};
+    VkgemmError error{};
     if (vkgemmCheckGroups(plan.handle, &r, table.data(), static_cast<uint32_t>(table.size()), &checked, &error))
         return std::string("vkgemmCheckGroups: ") + error.text;
     if (const std::string why = submitted(plan, r, messages); !why.empty()) return why;

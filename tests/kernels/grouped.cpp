@@ -59,12 +59,8 @@ std::string run_groups(const Groups& run, const Groups& good, const char* kernel
     const Kernel* const row = kernel ? plan::find_kernel(kernel) : nullptr;
     options.operandAlignment = row && wants_alignment(*row) ? 16 : plan::info(run.p.d.type).unit_bytes();
     OwnedPlan plan;
-    VkgemmError error{};
-    if (vkgemmCreatePlan(device().context().handle(), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
-        return std::string("no plan: ") + error.text;
-    VkgemmPlanInfo info{};
-    info.structSize = sizeof info;
-    REQUIRE(vkgemmGetPlanInfo(plan.handle, &info) == VKGEMM_SUCCESS);
+    VkgemmPlanInfo info;
+    if (std::string why = make_plan(problem, options, plan, info); !why.empty()) return why;
     const auto upload = [](const auto& bytes) { return uploaded(bytes.data(), bytes.size() * sizeof bytes[0]); };
     const host::Buffer a = upload(run.a.bytes()), b = upload(run.b.bytes()), d = upload(run.d.bytes()),
                        groups = upload(by_address ? addressed(run, a, b, d) : run.table), indices = upload(run.indices),
@@ -150,9 +146,8 @@ std::string run_selected(const std::string& line, const Kernel& kernel, const ch
     options.tile = tile;
     options.operandAlignment = wants_alignment(kernel) ? 16 : plan::info(p.d.type).unit_bytes();
     OwnedPlan plan;
-    VkgemmError error{};
-    if (vkgemmCreatePlan(device().context().handle(), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
-        return std::string("no plan: ") + error.text;
+    VkgemmPlanInfo info;
+    if (std::string why = make_plan(problem, options, plan, info); !why.empty()) return why;
     const host::Buffer in_a = uploaded(a.bytes().data(), a.bytes().size()),
                        in_b = uploaded(b.bytes().data(), b.bytes().size()),
                        out = uploaded(d.bytes().data(), d.bytes().size()),

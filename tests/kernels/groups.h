@@ -31,6 +31,17 @@ inline host::Buffer uploaded(const void* bytes, size_t size) {
     return *made;
 }
 
+/// Plans the problem of some groups. "", or "no plan: " and why.
+inline std::string make_plan(const VkgemmProblem& problem, const VkgemmPlanOptions& options, OwnedPlan& plan,
+                             VkgemmPlanInfo& info) {
+    VkgemmError error{};
+    if (vkgemmCreatePlan(device().context().handle(), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
+        return std::string("no plan: ") + error.text;
+    info = {};
+    info.structSize = sizeof info;
+    return vkgemmGetPlanInfo(plan.handle, &info) == VKGEMM_SUCCESS ? "" : "no plan info";
+}
+
 /// Records and runs it. "" or what went wrong; `messages`: how many the validation layer had before.
 inline std::string submitted(const OwnedPlan& plan, const VkgemmRun& run, size_t messages) {
     const Status done = device().submit([&](VkCommandBuffer commands) {
