@@ -9,6 +9,7 @@
 #include <limits>
 #include <set>
 
+#include "plan/repeated.h"
 #include "support/golden_blocks.h"
 #include "support/reference.h"
 #include "vkgemm/formats.hpp"
@@ -126,4 +127,49 @@ TEST_CASE("the exact range is the largest") {
     CHECK(exact_range(11, 11, 2048) == 1);
     CHECK(exact_range(11, 11, 2049) == 0);  // too long for any but zeros: such a row wants a tolerance
     CHECK(exact_range(8, 24, 1) == 256);    // bounded by the operands
+}
+
+TEST_CASE("the largest magnitude of exact operands is the largest that D can hold") {
+    const auto range = [](const char* line, double alpha, double beta) {
+        return exact_fill(completed_line(line), alpha, beta).ab;
+    };
+    CHECK(range("f32*f32 8x8x64", 1, 0) == 512);
+    CHECK(range("f32*f32 8x8x64 c=d", 2, 1) == 362);          // 2 * 64 * 362 * 362 + 3 is below 2^24
+    CHECK(range("f16*f16 8x8x2048", 1, 0) == 1);              // the most that D of f16 holds
+    CHECK(range("f16*f16 8x8x2048 c=separate", 1, 1) == 0);   // and 3 of C beside it
+    CHECK(range("f64*f64 8x8x1", 1, 0) == int64_t{1} << 20);  // enough
+    CHECK(range("f64*f64 8x8x4194304", -3, 0) == 26754);
+}
+
+TEST_CASE("the reference of whole lines is that of each element") {
+    constexpr const char* lines[] = {
+        "f32*f32 7x9x5 batch=6 outer=2 ratio_a=2 outer_ratio_b=2 layout=tn bias=col act=relu",
+        "f32*f32 9x7x5 batch=2 stride_b=0 layout=nt layout_d=t c=separate",
+        "f64*f64 6x5x40 scale=row c=d",
+        "f64*f64 5x6x40 layout=tt",
+        "f32*f16 3x8x33 accuracy=narrow bias=row",
+        "e4m3*e4m3 8x3x32 accuracy=narrow layout=nt",
+        "i32*i32 5x7x9 batch=2 layout=tn c=separate",
+        "i8*i8+i32->i32 7x5x9 layout=nt residual",
+        "i8*i8+i32->f16 7x5x64 bias=row bias_type=i32 scale=col",
+        "f16*q8_0 9x4x64 layout=nt accuracy=mxint8",
+        "f32*f32 4x5x0 beta=2 c=d"};
+    uint64_t seed = 0;
+    for (const char* line : lines) {
+        const Problem p = completed_line(line);
+        const Operands in = operands_for(p, ++seed);
+        for (const double alpha : {2.0, 0.0})
+            for (uint64_t z = 0; z < p.batch * p.outerBatch; ++z) {
+                References all(p, alpha, 3, in, z), rows(p, alpha, 3, in, z, true);
+                for (uint64_t r = 0; r < p.m; ++r)
+                    for (uint64_t c = 0; c < p.n; ++c) {
+                        const Bounded want = reference(p, alpha, 3, in, z, r, c);
+                        for (const Bounded& is : {all(r, c), rows(r, c)}) {
+                            CHECK_MESSAGE(is.value == want.value, line, ", ", r, ", ", c);
+                            CHECK(is.error == doctest::Approx(want.error).epsilon(1e-12));
+                            CHECK(is.before == want.before);
+                        }
+                    }
+            }
+    }
 }

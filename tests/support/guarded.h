@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "plan/problem/problem.h"
@@ -32,7 +33,8 @@ class Guarded {
         front_ = front_bytes + shift * info().unit_bytes();
         const bool empty = rows_ == 0 || cols_ == 0 || batch_ == 0;
         span_ = empty ? 0 : (outer_ - 1) * outer_stride_ + position(matrix_, batch_ - 1, rows_ - 1, cols_ - 1) + 1;
-        bytes_.resize(front_ + info().bytes_of(span_) + tail_bytes, std::byte{0xff});  // NaN in a block format
+        const uint64_t tail = empty ? 0 : tail_bytes;
+        bytes_.resize(front_ + info().bytes_of(span_) + tail, std::byte{0xff});  // NaN in a block format
         if (!info().is_plain()) return;
         poison(type_, bytes_.data());
         for (size_t done = info().bytes; done < bytes_.size(); done *= 2)
@@ -57,10 +59,10 @@ class Guarded {
     template <class Value>
     void change(Value&& value) {
         const bool rows_first = matrix_.layout == plan::rowMajor;
+        std::array<double, mostBlockElements> block{};
+        const std::span<double> values(block.data(), info().block);
         for_each([&](uint64_t at, uint64_t row, uint64_t col) {
             if ((rows_first ? col : row) % info().block) return;
-            std::array<double, mostBlockElements> block{};
-            const std::span<double> values(block.data(), info().block);
             decodeBlock(type_, &bytes_[at], values);
             for (uint64_t i = 0; i < info().block; ++i)
                 values[i] = value(values[i], row + (rows_first ? 0 : i), col + (rows_first ? i : 0));
@@ -92,7 +94,7 @@ class Guarded {
         return first_difference(expected, after);
     }
     /// The first byte that has changed, for an operand that is only read.
-    std::optional<size_t> written(const std::vector<std::byte>& after) const { return first_difference(bytes_, after); }
+    std::optional<size_t> written(std::span<const std::byte> after) const { return first_difference(bytes_, after); }
 
    private:
     static constexpr uint64_t front_bytes = 1024;  // a multiple of 256, so that only `shift` makes it unaligned
@@ -110,7 +112,7 @@ class Guarded {
                         visit(front_ + info().bytes_of(y * outer_stride_ + position(matrix_, z, r, c)), r, c);
     }
 
-    static std::optional<size_t> first_difference(const std::vector<std::byte>& x, const std::vector<std::byte>& y) {
+    static std::optional<size_t> first_difference(std::span<const std::byte> x, std::span<const std::byte> y) {
         if (x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size()) == 0) return std::nullopt;
         for (size_t i = 0; i < x.size() && i < y.size(); ++i)
             if (x[i] != y[i]) return i;

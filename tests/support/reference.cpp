@@ -32,29 +32,50 @@ double whole_bias(const Problem& p, const Operands& in, Place at) {
     return first == VKGEMM_STEP_BIAS_ROW ? in.bias[at.row] : first == VKGEMM_STEP_BIAS_COL ? in.bias[at.col] : 0;
 }
 
-Bounded product(const Problem& p, double alpha, const Operands& in, Place at, const Rounding& round) {
-    if (alpha == 0 || (p.k == 0 && p.biasType != i32)) return {};
-    // long double gives the reference of an f64 product more digits, if the compiler has such a type
-    const uint64_t begin_a = position(p, 0, at.batch, 0, 0), begin_b = position(p, 1, at.batch, 0, 0);
-    long double sum = whole_bias(p, in, at);
+/// The products of one element of D over k: their sum, the sum of their magnitudes, and what narrower operands may lose.
+/// long double gives the reference of an f64 product more digits, if the compiler has such a type.
+struct Sum {
+    long double value = 0;
     double sizes = 0, narrowed = 0;
-    const bool rounds_a = p.accuracy == VKGEMM_ACCURACY_MXINT8 && !plan::info(p.b.type).is_plain();
+};
+
+bool rounds_to_mxint8(const Problem& p) {
+    return p.accuracy == VKGEMM_ACCURACY_MXINT8 && !plan::info(p.b.type).is_plain();
+}
+/// By Hopper's units (lost_by_fp8_units), of the sum of magnitudes.
+bool rounds_in_units(const Problem& p) {
+    return p.accuracy >= VKGEMM_ACCURACY_NARROW && plan::is_fp8(p.a.type) && plan::is_fp8(p.b.type);
+}
+constexpr double lost_in_units = (31 + 3 * 33) * 0x1p-13;
+/// Both operands may be rounded to f16, up or down: of the sum of magnitudes, and of those of each operand.
+bool rounds_to_f16(const Problem& p) { return p.accuracy >= VKGEMM_ACCURACY_NARROW && !rounds_in_units(p); }
+constexpr double lost_of_products = 2.1 * 0x1p-10, lost_of_factors = 0x1p-24;
+
+Sum sum_of(const Problem& p, const Operands& in, Place at) {
+    const uint64_t begin_a = position(p, 0, at.batch, 0, 0), begin_b = position(p, 1, at.batch, 0, 0);
+    Sum out;
+    double factors = 0;
     for (uint64_t i = 0; i < p.k; ++i) {
         const double a = in.a[begin_a + position(p.a, 0, at.row, i)];
         const double b = in.b[begin_b + position(p.b, 0, i, at.col)];
-        sum += static_cast<long double>(a) * static_cast<long double>(b);
-        sizes += std::fabs(a * b);
-        if (rounds_a)
-            narrowed += largest_of_32(in.a, begin_a + position(p.a, 0, at.row, i / 32 * 32)) * std::fabs(b) / 127;
-        if (p.accuracy >= VKGEMM_ACCURACY_NARROW && plan::is_fp8(p.a.type) && plan::is_fp8(p.b.type))
-            narrowed += (31 + 3 * 33) * 0x1p-13 * std::fabs(a * b);  // by Hopper's units (lost_by_fp8_units)
-        else if (p.accuracy >= VKGEMM_ACCURACY_NARROW)               // both may be rounded to f16, up or down
-            narrowed += 2.1 * 0x1p-10 * std::fabs(a * b) + 0x1p-24 * (std::fabs(a) + std::fabs(b));
+        out.value += static_cast<long double>(a) * static_cast<long double>(b);
+        out.sizes += std::fabs(a * b);
+        factors += std::fabs(a) + std::fabs(b);
+        if (rounds_to_mxint8(p))
+            out.narrowed += largest_of_32(in.a, begin_a + position(p.a, 0, at.row, i / 32 * 32)) * std::fabs(b) / 127;
     }
+    if (rounds_in_units(p)) out.narrowed += lost_in_units * out.sizes;
+    if (rounds_to_f16(p)) out.narrowed += lost_of_products * out.sizes + lost_of_factors * factors;
+    return out;
+}
+
+Bounded product(const Problem& p, double alpha, const Operands& in, Place at, const Sum& given, const Rounding& round) {
+    if (alpha == 0 || (p.k == 0 && p.biasType != i32)) return {};
+    const auto sum = static_cast<double>(given.value + whole_bias(p, in, at));
     // mixed: a product with a block's scale, and a decoded element that was rounded once
     const double terms = static_cast<double>(p.k) + (plan::is_mixed(p) ? 6 : 2);
-    const Bounded total = {static_cast<double>(sum), terms * (round.unit * sizes + round.flushed) + narrowed};
-    return round(alpha * total.value, std::fabs(alpha) * total.error);
+    const double error = terms * (round.unit * given.sizes + round.flushed) + given.narrowed;
+    return round(alpha * sum, std::fabs(alpha) * error);
 }
 
 Bounded after_step(const EpilogueStep& step, const Problem& p, const Operands& in, Place at, Bounded x,
@@ -100,13 +121,13 @@ double element_of_c(const Problem& p, const Operands& in, Place at) {
     return (is_d ? in.d : in.c)[position(p, is_d ? 3 : 2, at.batch, at.row, at.col)];
 }
 
-Bounded float_reference(const Problem& p, double alpha, double beta, const Operands& in, Place at) {
+Bounded float_reference(const Problem& p, double alpha, double beta, const Operands& in, Place at, const Sum& sum) {
     const Type sum_type = plan::finished_in(p);
     // The reference is computed in f64. As the reference of an f64 sum it rounds as often as the device does.
     const Rounding round = {unit_roundoff(sum_type) * (sum_type == f64 ? 2 : 1), smallest_normal(sum_type)};
     alpha = rounded(sum_type, alpha);
     beta = rounded(sum_type, beta);
-    Bounded x = product(p, alpha, in, at, round);
+    Bounded x = product(p, alpha, in, at, sum, round);
     if (beta != 0 && p.cSource != VKGEMM_C_NONE) {
         const double c = beta * element_of_c(p, in, at);
         x = round(x.value + c, x.error + round.unit * std::fabs(c) + round.flushed);
@@ -124,12 +145,16 @@ Bounded float_reference(const Problem& p, double alpha, double beta, const Opera
 int64_t wrapped(uint64_t x) { return static_cast<int32_t>(static_cast<uint32_t>(x)); }
 
 /// i32 sums wrap around: unsigned arithmetic, whose low 32 bits do not depend on the order.
-Bounded whole_reference(const Problem& p, double alpha, double beta, const Operands& in, Place at) {
-    const auto bits = [](double x) { return static_cast<uint64_t>(static_cast<int64_t>(x)); };
+uint64_t bits(double x) { return static_cast<uint64_t>(static_cast<int64_t>(x)); }
+
+uint64_t whole_sum_of(const Problem& p, const Operands& in, Place at) {
     uint64_t sum = 0;
-    if (bits(alpha) != 0)
-        for (uint64_t i = 0; i < p.k; ++i)
-            sum += bits(in.a[position(p, 0, at.batch, at.row, i)]) * bits(in.b[position(p, 1, at.batch, i, at.col)]);
+    for (uint64_t i = 0; i < p.k; ++i)
+        sum += bits(in.a[position(p, 0, at.batch, at.row, i)]) * bits(in.b[position(p, 1, at.batch, i, at.col)]);
+    return sum;
+}
+
+Bounded whole_reference(const Problem& p, double alpha, double beta, const Operands& in, Place at, uint64_t sum) {
     sum *= bits(alpha);
     if (bits(beta) != 0 && p.cSource != VKGEMM_C_NONE) sum += bits(beta) * bits(element_of_c(p, in, at));
     int64_t x = wrapped(sum);
@@ -193,8 +218,119 @@ uint64_t position(const Problem& p, size_t operand, uint64_t batch, uint64_t row
 
 Bounded reference(const Problem& p, double alpha, double beta, const Operands& in, uint64_t batch, uint64_t row,
                   uint64_t col) {
-    const bool floats = plan::info(plan::finished_in(p)).is_float;
-    return (floats ? float_reference : whole_reference)(p, alpha, beta, in, {batch, row, col});
+    const Place at{batch, row, col};
+    if (!plan::info(plan::finished_in(p)).is_float)
+        return whole_reference(p, alpha, beta, in, at, bits(alpha) ? whole_sum_of(p, in, at) : 0);
+    return float_reference(p, alpha, beta, in, at, alpha != 0 ? sum_of(p, in, at) : Sum{});
+}
+
+References::References(const Problem& p, double alpha, double beta, const Operands& in, uint64_t batch, bool few_rows)
+    : p_(p),
+      alpha_(alpha),
+      beta_(beta),
+      in_(in),
+      batch_(batch),
+      by_rows_(few_rows || p.n >= p.m || rounds_to_mxint8(p)),
+      floats_(plan::info(plan::finished_in(p)).is_float),
+      wide_(plan::finished_in(p) == f64),
+      lines_(by_rows_ ? p.m : p.n),
+      length_(by_rows_ ? p.n : p.m) {
+    if (alpha == 0 || p.k == 0) return;
+    done_.resize(lines_);
+    pack();
+}
+
+double References::element(bool of_a, uint64_t line, uint64_t k) const {
+    return of_a ? in_.a[begin_[0] + position(p_.a, 0, line, k)] : in_.b[begin_[1] + position(p_.b, 0, k, line)];
+}
+
+void References::pack() {
+    begin_ = {position(p_, 0, batch_, 0, 0), position(p_, 1, batch_, 0, 0)};
+    const uint64_t all = lines_ * length_;
+    if (floats_) {
+        across_.resize(p_.k * length_);
+        factors_.resize(length_);
+        for (uint64_t i = 0; i < p_.k; ++i)
+            for (uint64_t c = 0; c < length_; ++c) {
+                const double x = across_[i * length_ + c] = element(!by_rows_, c, i);
+                factors_[c] += std::fabs(x);
+            }
+        sizes_.resize(all);
+        narrowed_.resize(all);
+        wide_ ? wide_sums_.resize(all) : sums_.resize(all);
+    } else {
+        whole_across_.resize(p_.k * length_);
+        for (uint64_t i = 0; i < p_.k; ++i)
+            for (uint64_t c = 0; c < length_; ++c)
+                whole_across_[i * length_ + c] = static_cast<uint32_t>(bits(element(!by_rows_, c, i)));
+        whole_sums_.resize(all);
+    }
+}
+
+namespace {
+
+// The products with one element after the other, each with a whole line of the other operand, whose sums are
+// independent, so that a compiler can compute several at once.
+template <class Real>
+void add_products(const std::vector<double>& one, const std::vector<double>& across, uint64_t length, Real* sums,
+                  double* sizes) {
+    for (uint64_t i = 0; i < one.size(); ++i) {
+        const double x = one[i], *const line = &across[i * length];
+        for (uint64_t c = 0; c < length; ++c) {
+            sums[c] += static_cast<Real>(x) * static_cast<Real>(line[c]);
+            sizes[c] += std::fabs(x * line[c]);
+        }
+    }
+}
+
+}  // namespace
+
+void References::add(uint64_t line) {
+    const uint64_t begin = line * length_;
+    if (!floats_) {
+        for (uint64_t i = 0; i < p_.k; ++i) {
+            const auto x = static_cast<uint32_t>(bits(element(by_rows_, line, i)));
+            const uint32_t* const other = &whole_across_[i * length_];
+            for (uint64_t c = 0; c < length_; ++c) whole_sums_[begin + c] += x * other[c];
+        }
+        return;
+    }
+    std::vector<double> one(p_.k);
+    double factors = 0;
+    for (uint64_t i = 0; i < p_.k; ++i) factors += std::fabs(one[i] = element(by_rows_, line, i));
+    if (wide_)
+        add_products(one, across_, length_, &wide_sums_[begin], &sizes_[begin]);
+    else
+        add_products(one, across_, length_, &sums_[begin], &sizes_[begin]);
+    double* const narrowed = &narrowed_[begin];
+    if (rounds_to_mxint8(p_)) {
+        double largest = 0;
+        for (uint64_t i = 0; i < p_.k; ++i) {
+            if (i % 32 == 0) largest = largest_of_32(in_.a, begin_[0] + position(p_.a, 0, line, i)) / 127;
+            for (uint64_t c = 0; c < length_; ++c) narrowed[c] += largest * std::fabs(across_[i * length_ + c]);
+        }
+    }
+    for (uint64_t c = 0; c < length_; ++c) {
+        if (rounds_in_units(p_)) narrowed[c] += lost_in_units * sizes_[begin + c];
+        if (rounds_to_f16(p_))
+            narrowed[c] += lost_of_products * sizes_[begin + c] + lost_of_factors * (factors + factors_[c]);
+    }
+}
+
+Bounded References::operator()(uint64_t row, uint64_t col) {
+    const Place place{batch_, row, col};
+    const uint64_t line = by_rows_ ? row : col, at = line * length_ + (by_rows_ ? col : row);
+    const bool sums = !done_.empty();
+    if (sums && !done_[line]) {
+        add(line);
+        done_[line] = true;
+    }
+    if (!floats_) return whole_reference(p_, alpha_, beta_, in_, place, sums ? whole_sums_[at] : 0);
+    const Sum sum = !sums ? Sum{}
+                          : Sum{.value = wide_ ? wide_sums_[at] : static_cast<long double>(sums_[at]),
+                                .sizes = sizes_[at],
+                                .narrowed = narrowed_[at]};
+    return float_reference(p_, alpha_, beta_, in_, place, sum);
 }
 
 bool is_curve(VkgemmStepKind kind) {
@@ -205,10 +341,10 @@ bool is_curve(VkgemmStepKind kind) {
 
 int64_t exact_range(int digits_in, int digits_acc, uint64_t k) {
     const double most = std::ldexp(1.0, std::min(digits_acc, 53));
-    int64_t r = 0;
-    while (r + 1 <= (int64_t{1} << std::min(digits_in, 20)) &&
-           static_cast<double>(k) * static_cast<double>((r + 1) * (r + 1)) <= most)
-        ++r;
+    const auto fits = [&](int64_t r) { return static_cast<double>(k) * static_cast<double>(r * r) <= most; };
+    int64_t r = std::min(static_cast<int64_t>(std::sqrt(most / static_cast<double>(std::max<uint64_t>(k, 1)))) + 1,
+                         int64_t{1} << std::min(digits_in, 20));
+    while (r > 0 && !fits(r)) --r;
     return r;
 }
 
@@ -246,8 +382,15 @@ ExactFill exact_fill(const Problem& p, double alpha, double beta) {
         }
         return x;
     };
-    int64_t r = exact_range(digits_in, digits, std::max<uint64_t>(p.k, 1));
-    while (r > 0 && reach(r) > most) --r;
+    int64_t r = exact_range(digits_in, digits, std::max<uint64_t>(p.k, 1)), too_many = r + 1;
+    if (reach(r) > most) {  // the largest below it
+        too_many = r;
+        r = 0;
+    }
+    while (r + 1 < too_many) {
+        const int64_t middle = r + (too_many - r) / 2;
+        (reach(middle) > most ? too_many : r) = middle;
+    }
     return {p.a.type == i8 || p.b.type == i8 ? std::min<int64_t>(r, 127) : r, others};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // GEMM on the host, one element at a time, with the largest rounding error that a device may make at that element.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -33,6 +34,34 @@ struct Bounded {
 /// type; and what flushed subnormals may lose.
 Bounded reference(const plan::Problem& completed, double alpha, double beta, const Operands& in, uint64_t batch,
                   uint64_t row, uint64_t col);
+
+/// reference() of the elements of one product, for callers that want most of them: each line of D is summed up at once.
+/// Problem and operands must live on.
+class References {
+   public:
+    /// few_rows: only some rows of D are wanted.
+    References(const plan::Problem& completed, double alpha, double beta, const Operands& in, uint64_t batch,
+               bool few_rows = false);
+    Bounded operator()(uint64_t row, uint64_t col);
+
+   private:
+    double element(bool of_a, uint64_t line, uint64_t k) const;
+    void pack();
+    void add(uint64_t line);
+
+    const plan::Problem& p_;
+    double alpha_, beta_;
+    const Operands& in_;
+    uint64_t batch_;
+    bool by_rows_, floats_, wide_;  // a line is a row; the sums are floats; they are f64
+    uint64_t lines_, length_;
+    std::array<uint64_t, 2> begin_{};
+    std::vector<bool> done_;                // empty: nothing is summed up
+    std::vector<double> across_, factors_;  // the operand that all lines meet, by k; its magnitudes, summed over k
+    std::vector<double> sums_, sizes_, narrowed_;
+    std::vector<long double> wide_sums_;
+    std::vector<uint32_t> whole_across_, whole_sums_;
+};
 
 /// Whether the step is a smooth function of the value alone, as GELU is: what it is made of is not exact.
 bool is_curve(VkgemmStepKind);
