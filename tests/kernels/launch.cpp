@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kernels/compare.h"
+#include "kernels/submission.h"
 #include "support/limited_device.h"
 
 namespace vkgemm::test {
@@ -154,7 +155,7 @@ std::string submit(VkgemmPlan plan, const VkgemmRun& r, uint32_t dispatches) {
         if (code != VKGEMM_SUCCESS) return std::string("not run: ") + error.text;
     }
     for (uint32_t first = 0; first < count; first += std::max(step, 1u)) {
-        const Status done = device().submit(
+        const Status done = submit_recorded(
             [&](VkCommandBuffer commands) {
                 VkgemmError error{};
                 const VkgemmResult code = step ? vkgemmRecordDispatches(plan, commands, &r, first, step, &error)
