@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "kernels/memory.h"
+#include "kernels/phases.h"
 #include "support/mxint8.h"
 
 namespace vkgemm::test {
@@ -68,6 +69,7 @@ class Comparison {
     }
 
     std::string operator()() {
+        const Timed timed(Phase::reference);
         if (x_.samples == 0)
             for (uint64_t z = 0; z < p_.batch * p_.outerBatch; ++z) {
                 References references(p_, x_.alpha, x_.beta, in_, z);
@@ -146,6 +148,7 @@ bool acceptable(const Case& x, const plan::Problem& p, double got, Bounded want)
 }
 
 std::string compare(const Case& x, const plan::Problem& p, const Data& data, double error_bound) {
+    const Timed timed(Phase::compare);
     const auto all = data.all();
     for (size_t slot = 0; slot < all.size(); ++slot) {
         const size_t bytes = all[slot]->bytes().size();

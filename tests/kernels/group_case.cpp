@@ -7,6 +7,7 @@
 
 #include "kernels/compare.h"
 #include "kernels/launch.h"
+#include "kernels/phases.h"
 #include "kernels/surface_tables.h"
 
 namespace vkgemm::test {
@@ -68,6 +69,7 @@ struct Areas {
           c(p.d.type, t.elements[2], x.shift_of(VKGEMM_SLOT_C)),
           d(p.d.type, t.elements[3], x.shift_of(VKGEMM_SLOT_D)),
           residual(p.d.type, has_residual(p) ? t.elements[3] : 0, x.shift_of(VKGEMM_SLOT_RESIDUAL)) {
+        const Timed timed(Phase::fill);
         Random random(x.seed + 17);
         const ExactFill range = exact_fill_of(p, x);
         const std::array<double, 3> specials = {NAN, INFINITY, -INFINITY};
@@ -116,6 +118,7 @@ class GroupComparison {
     }
 
     std::string operator()(const DrawnTable& table) {
+        const Timed timed(Phase::reference);
         const bool indexed = p_.grouping == VKGEMM_GROUPING_INDEXED;
         for (size_t i = 0; i < table.groups.size(); ++i) {
             const DrawnGroup& g = table.groups[i];
@@ -271,6 +274,7 @@ VkgemmRun group_run(const Case& x, const Problem& p, const Areas& areas, const D
 }
 
 std::string upload_groups(const Areas& areas, const Data& vectors, const DrawnTable& t, const Problem& p) {
+    const Timed timed(Phase::upload);
     std::string why;
     const auto hold = [&](size_t slot, std::span<const std::byte> bytes) {
         if (why.empty()) why = pool().hold(slot, bytes);
@@ -288,6 +292,7 @@ std::string upload_groups(const Areas& areas, const Data& vectors, const DrawnTa
 
 /// Were operands that are only read left alone?
 std::string changed_inputs(const Areas& areas) {
+    const Timed timed(Phase::compare);
     for (size_t slot = 0; slot < 3; ++slot)
         if (std::memcmp(pool().mapped(slot).data(), areas.all()[slot]->bytes().data(),
                         areas.all()[slot]->bytes().size()))
@@ -341,6 +346,7 @@ std::string run_selected(const Case& x, const Problem& p, Launch& with) {
     VkgemmRun r = run_of(x, plain, data, with);
     r.indices = operand_of(pool()[VKGEMM_SLOT_INDICES], 0, indices.size() * sizeof indices[0], x.addresses);
     if (std::string why = submit(with.plan.handle, r); !why.empty()) return why;
+    const Timed timed(Phase::reference);
     const std::vector<std::byte> after = pool().read(VKGEMM_SLOT_D, data.d.bytes().size());
     const std::vector<double> got = data.d.numbers_of(after), before = data.d.numbers();
     Operands in = data.numbers();

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kernels/compare.h"
+#include "kernels/phases.h"
 #include "kernels/submission.h"
 #include "support/limited_device.h"
 
@@ -74,6 +75,11 @@ std::string pack(const Case& x, const plan::Problem& p, VkgemmPlan product, cons
     r.d = to.operand(x.addresses);
     const std::string why = submit(plan.handle, r);
     return why.empty() ? to.look() : "a pack was " + why;
+}
+
+const Data& fill(const Case& x, const plan::Problem& p, std::optional<Data>& out) {
+    const Timed timed(Phase::fill);
+    return out.emplace(x, p);
 }
 
 /// The reason why no run of the case can be checked, or "".
@@ -148,6 +154,7 @@ VkgemmRun run_of(const Case& x, const plan::Problem& p, const Data& data, const 
 }
 
 std::string submit(VkgemmPlan plan, const VkgemmRun& r, uint32_t dispatches) {
+    const Timed recording(Phase::record);
     uint32_t count = 1, step = dispatches;
     if (step) {
         VkgemmError error{};
@@ -155,11 +162,13 @@ std::string submit(VkgemmPlan plan, const VkgemmRun& r, uint32_t dispatches) {
         if (code != VKGEMM_SUCCESS) return std::string("not run: ") + error.text;
     }
     for (uint32_t first = 0; first < count; first += std::max(step, 1u)) {
+        std::optional<Timed> waiting;  // from the end of recording on
         const Status done = submit_recorded(
             [&](VkCommandBuffer commands) {
                 VkgemmError error{};
                 const VkgemmResult code = step ? vkgemmRecordDispatches(plan, commands, &r, first, step, &error)
                                                : vkgemmRecord(plan, commands, &r, &error);
+                waiting.emplace(Phase::wait);
                 return Status{code, error.vkResult, error.text};
             },
             longest());
@@ -169,6 +178,7 @@ std::string submit(VkgemmPlan plan, const VkgemmRun& r, uint32_t dispatches) {
 }
 
 std::string upload(const Data& data) {
+    const Timed timed(Phase::upload);
     const auto all = data.all();
     for (size_t slot = 0; slot < all.size(); ++slot)
         if (std::string why = pool().hold(slot, all[slot]->bytes()); !why.empty()) return why;
@@ -176,6 +186,7 @@ std::string upload(const Data& data) {
 }
 
 std::string make_plan(const Case& x, const plan::Problem& given, const VkgemmPlanOptions& options, Launch& out) {
+    const Timed timed(options.flags & VKGEMM_PLAN_DRY ? Phase::plan : Phase::compile);
     const VkgemmProblem problem = for_api(given);
     VkgemmError error{};
     if (vkgemmCreatePlan(context_of(x), &problem, &options, &out.plan.handle, &error) != VKGEMM_SUCCESS)
@@ -186,6 +197,7 @@ std::string make_plan(const Case& x, const plan::Problem& given, const VkgemmPla
 }
 
 std::string keys_of(VkgemmPlan plan, std::string& out) {
+    const Timed timed(Phase::plan);
     size_t size = 0;
     if (vkgemmGetPlanKeys(plan, nullptr, &size) != VKGEMM_SUCCESS || size == 0) return "no keys";
     out.resize(size);
@@ -210,7 +222,7 @@ std::string launch(const Case& x, const plan::Problem& p, const Data& data, Laun
 std::string execute(const Case& x, Ran& out) {
     if (std::string why = complete_case(x, out); !why.empty()) return why;
     const plan::Problem& p = out.problem;
-    const Data& data = out.data.emplace(x, p);
+    const Data& data = fill(x, p, out.data);
     if (std::string why = upload(data); !why.empty()) return why;
     Launch& with = out.with;
     if (std::string why = make_plan(x, x.problem, options_of(x, p), with); !why.empty()) return why;

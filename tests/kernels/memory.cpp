@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/phases.h"
+
 namespace vkgemm::test {
 
 std::string Pool::reserve(size_t slot, size_t bytes) {
@@ -54,6 +56,7 @@ VkgemmOperand operand_of(const host::Buffer& buffer, uint64_t offset, uint64_t s
 }
 
 std::string Workspace::hold(VkDeviceSize bytes, VkDeviceSize offset) {
+    const Timed timed(Phase::upload);
     size_ = bytes;
     offset_ = offset;
     if (bytes == 0) return "";

@@ -4,6 +4,7 @@
 #include "kernels/compare.h"
 #include "kernels/group_case.h"
 #include "kernels/launch.h"
+#include "kernels/phases.h"
 
 namespace vkgemm::test {
 namespace {
@@ -28,6 +29,7 @@ bool can_be_exact(const Case& x) {
 }
 
 bool is_planned(const Case& x) {
+    const Timed timed(Phase::plan);
     const auto completed = plan::complete(x.problem);
     if (!completed) return false;
     const VkgemmProblem problem = for_api(x.problem);

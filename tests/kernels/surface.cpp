@@ -9,9 +9,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <mutex>
 #include <thread>
 
+#include "kernels/phases.h"
 #include "support/limited_device.h"
 
 namespace vkgemm::test {
@@ -57,6 +59,7 @@ class Surface {
         work();
         for (std::thread& thread : threads) thread.join();
         counts_.seconds = passed();
+        counts_.processor = static_cast<double>(std::clock() - used_) / CLOCKS_PER_SEC;
         return counts_;
     }
 
@@ -84,9 +87,10 @@ class Surface {
         const Draw d = some_draw(random, k);
         SurfaceCounts own;
         for (uint64_t i = 0; i < options_.of_a_draw && !is_over(); ++i) {
-            const Case x = some_case(random, d);
+            const std::optional<Case> offered = offer(random, d);
             ++own.offered;
-            if (refused(x) || !is_planned(x)) continue;
+            if (!offered) continue;
+            const Case& x = *offered;
             ++own.done;
             ++done_;
             for (const Dimension& dimension : dimensions()) own.of_dimension[dimension.name] += dimension.has(x);
@@ -100,12 +104,22 @@ class Surface {
         counts_.wrong += own.wrong;
         counts_.offered += own.offered;
         ++counts_.draws;
+        const PhaseSeconds spent = Timed::take();
+        for (size_t i = 0; i < spent.size(); ++i) counts_.phases[i] += spent[i];
         for (const auto& [name, count] : own.of_dimension) counts_.of_dimension[name] += count;
         if (own.done) counts_.families.insert(variant_of(k.module));
         if (passed() < said_ + 30) return;
         said_ = passed();
         std::printf("%.0f s: %llu problems, %llu wrong\n", said_, static_cast<unsigned long long>(counts_.done),
                     static_cast<unsigned long long>(counts_.wrong));
+    }
+
+    /// A problem that some plan takes.
+    static std::optional<Case> offer(Random& random, const Draw& d) {
+        const Timed timed(Phase::draw);
+        Case x = some_case(random, d);
+        if (refused(x) || !is_planned(x)) return std::nullopt;
+        return x;
     }
 
     void report(uint64_t draw, uint64_t problem, std::string why) {
@@ -122,6 +136,7 @@ class Surface {
     SurfaceOptions options_;
     std::vector<std::vector<Rows>> rows_;
     const Clock::time_point began_ = Clock::now();
+    const std::clock_t used_ = std::clock();
     std::atomic<uint64_t> next_ = 0, done_ = 0;
     std::atomic<bool> stopped_ = false;
     std::mutex mutex_;
@@ -221,7 +236,16 @@ std::string to_text(const SurfaceCounts& counts) {
                   static_cast<unsigned long long>(counts.wrong), static_cast<unsigned long long>(counts.done),
                   static_cast<unsigned long long>(counts.draws), counts.families.size(), counts.all_families,
                   counts.seconds);
-    return out + line;
+    out += line;
+    const double thousands = static_cast<double>(std::max<uint64_t>(counts.done, 1)) / 1000;
+    std::snprintf(line, sizeof line,
+                  "s per 1,000 problems: processor %.2f, threads' time:", counts.processor / thousands);
+    out += line;
+    for (size_t i = 0; i < counts.phases.size(); ++i) {
+        std::snprintf(line, sizeof line, " %s %.2f", phase_names[i], counts.phases[i] / thousands);
+        out += line;
+    }
+    return out + "\n";
 }
 
 }  // namespace vkgemm::test

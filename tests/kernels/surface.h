@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/phases.h"
 #include "kernels/rows.h"
 #include "support/random.h"
 
@@ -53,13 +54,14 @@ struct SurfaceCounts {
     std::map<std::string, uint64_t> of_dimension{};
     std::set<std::string> families{};
     size_t all_families = 0;
-    double seconds = 0;
+    double seconds = 0, processor = 0;  // processor time of the process
+    PhaseSeconds phases{};              // of all threads together
 };
 
 /// Runs problems until there are so many. What is wrong is printed at once, with the command that repeats it; every
 /// half minute, how many problems were run. A draw depends on the seed and its number alone, not on the threads.
 SurfaceCounts run_surface(const SurfaceOptions&);
-/// One line for each dimension, with its count.
+/// One line for each dimension, with its count, and where the time went.
 std::string to_text(const SurfaceCounts&);
 
 }  // namespace vkgemm::test

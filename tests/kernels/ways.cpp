@@ -5,6 +5,7 @@
 
 #include "kernels/compare.h"
 #include "kernels/launch.h"
+#include "kernels/phases.h"
 #include "plan/problem/problem_text.h"
 
 namespace vkgemm::test {
@@ -30,6 +31,7 @@ std::string compare_plan(const Case& x, const plan::Problem& given, const Ran& r
 }
 
 std::string run_text(const Case& x, const Ran& ran) {
+    const Timed timed(Phase::plan);
     const VkgemmProblem c = for_api(x.problem);
     size_t size = 0;
     if (vkgemmFormatProblem(&c, x.alpha, x.beta, nullptr, &size) != VKGEMM_SUCCESS) return "the problem has no text";
@@ -60,7 +62,10 @@ std::string run_again(const Case& x, const plan::Problem& given, const plan::Pro
     return launch(x, p, *ran.data, with, dispatches);
 }
 
-std::vector<std::byte> all_of_d(const Ran& ran) { return pool().read(d_slot, ran.data->d.bytes().size()); }
+std::vector<std::byte> all_of_d(const Ran& ran) {
+    const Timed timed(Phase::compare);
+    return pool().read(d_slot, ran.data->d.bytes().size());
+}
 
 std::string first_difference(const std::vector<std::byte>& before, const std::vector<std::byte>& after) {
     size_t differ = 0, first = 0;
