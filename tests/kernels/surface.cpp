@@ -81,8 +81,7 @@ class Surface {
     }
 
     void run_draw(uint64_t number) {
-        Random random(options_.seed * 0x9e3779b97f4a7c15 + number);
-        random.bits();
+        Random random = random_of(number);
         const Kernel& k = *random.pick(random.pick(rows_[number % rows_.size()]));
         const Draw d = some_draw(random, k);
         SurfaceCounts own;
@@ -112,6 +111,12 @@ class Surface {
         said_ = passed();
         std::printf("%.0f s: %llu problems, %llu wrong\n", said_, static_cast<unsigned long long>(counts_.done),
                     static_cast<unsigned long long>(counts_.wrong));
+    }
+
+    /// Of neighbouring seeds and numbers, too, no part of one sequence is part of another.
+    Random random_of(uint64_t number) const {
+        uint64_t seed = options_.seed, mixed = splitmix64(seed) + number;
+        return Random(splitmix64(mixed));
     }
 
     /// A problem that some plan takes.
@@ -271,6 +276,19 @@ void check_surface(uint64_t seed, uint64_t problems) {
 
 TEST_SUITE_BEGIN("surface");
 TEST_CASE("random problems over the whole surface") { check_surface(seed_or(20), is_quick() ? 80 : 200); }
+TEST_CASE("the problems that are drawn have operands whose products are exact, or a tolerance") {
+    Random random(22);
+    for (const auto& modules : rows_by_family())
+        for (const auto& rows : modules) {
+            const int draws = is_quick() ? 1 : 12;
+            Draw d;
+            for (int i = 0; i < 300 * draws; ++i) {
+                if (i % 300 == 0) d = some_draw(random, *random.pick(rows));
+                const Case x = some_case(random, d);
+                if (!refused(x)) CHECK_MESSAGE(can_be_exact(x), to_text(x));
+            }
+        }
+}
 // Without the colon, because SwiftShader would take an hour.
 TEST_CASE("problems of the surface that were wrong") {
     for (const char* line :

@@ -134,7 +134,8 @@ std::string run_replay(const Case& x, const Ran& ran) {
     const std::vector<std::byte> before = all_of_d(ran);
     const auto read = plan::parse_problem(ran.recorded_text);
     if (!read) return "what the context reported is not read: " + read.status().text + ": " + ran.recorded_text;
-    const bool varies = x.problem.upTo != 0;  // then the kernel of a range may not take the whole
+    // Then the kernel of a range may not take the whole, and the case's kernel not a batch that has become rows.
+    const bool varies = x.problem.upTo != 0;
     Case y = x;
     y.problem = read->problem;
     y.alpha = read->alpha;
@@ -150,7 +151,7 @@ std::string run_replay(const Case& x, const Ran& ran) {
     if (!completed) return "the replay: " + completed.status().text;
     Launch with;
     if (std::string why = run_again(y, y.problem, *completed, options, ran, 0, with); !why.empty())
-        return "the replay of " + ran.recorded_text + ": " + why;
+        return varies && why.starts_with("no plan: ") ? "" : "the replay of " + ran.recorded_text + ": " + why;
     if (varies) return compare(x, ran.problem, *ran.data, ran.error_bound);
     const std::string why = first_difference(before, all_of_d(ran));
     return why.empty() ? "" : "the replay of " + ran.recorded_text + ": " + why;
