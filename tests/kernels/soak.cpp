@@ -52,17 +52,25 @@ uint64_t resident() {
 /// The largest of each kind in a part of the time.
 struct Memory {
     uint64_t host = 0;    // KiB
-    uint64_t device = 0;  // KiB less than at the beginning; 0 if the driver does not report it
+    uint64_t device = 0;  // KiB that this process has there; 0 if the driver does not report it
 
-    void look(uint64_t left_at_first) {
+    void look() {
         host = std::max(host, resident());
-        const uint64_t left = device_left();
-        if (left < left_at_first) device = std::max(device, (left_at_first - left) / 1024);
+        device = std::max(device, device_used() / 1024);
     }
-    static uint64_t device_left() {
-        const bool is_cpu = test::device().info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU;  // whose memory is the host's
-        const uint64_t left = is_cpu ? UINT64_MAX : test::device().memoryLeft();
-        return left == UINT64_MAX ? 0 : left;
+
+   private:
+    static uint64_t device_used() {
+        const host::Device& d = test::device();
+        if (d.info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU || d.memoryLeft() == UINT64_MAX) return 0;
+        VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{};
+        budget.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT;
+        VkPhysicalDeviceMemoryProperties2 all{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, &budget, {}};
+        reinterpret_cast<PFN_vkGetPhysicalDeviceMemoryProperties2>(
+            d.getInstanceProcAddr()(d.instance(), "vkGetPhysicalDeviceMemoryProperties2"))(d.physicalDevice(), &all);
+        uint64_t used = 0;
+        for (uint32_t i = 0; i < all.memoryProperties.memoryHeapCount; ++i) used += budget.heapUsage[i];
+        return used;
     }
 };
 
@@ -154,13 +162,12 @@ class Soak {
     }
 
     int run() {
-        left_ = Memory::device_left();
         for (; part() < 1 && wrong_ < 20; ++rounds_) {
             for (const Case& x : cases_) check(x);
             if (rounds_ % 4 == 3) trim_contexts();
             fail(lose_device());
             if (rounds_ % 4 == 0) time_dispatches();
-            (part() < warm() ? first_ : part() < 0.75 ? middle_ : last_).look(left_);
+            (part() < warm() ? first_ : part() < 0.75 ? middle_ : last_).look();
         }
         return conclude();
     }
@@ -215,7 +222,7 @@ class Soak {
     Case large_;
     const Clock::time_point began_ = Clock::now();
     Memory first_, middle_, last_;
-    uint64_t left_ = 0, rounds_ = 0, runs_ = 0, wrong_ = 0;
+    uint64_t rounds_ = 0, runs_ = 0, wrong_ = 0;
     double longest_ = 0;
 };
 
