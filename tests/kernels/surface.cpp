@@ -289,6 +289,20 @@ TEST_CASE("the problems that are drawn have operands whose products are exact, o
             }
         }
 }
+TEST_CASE("a problem for each way to run it again") {
+    for (const char* line :
+         {"kernel=naive_f32_8x8 ways=text fill=exact seed=3 f32*f32 33x70x12 layout_c=t c=separate beta=2",
+          "kernel=naive_f32_8x8 ways=slices fill=exact seed=3 f32*f32 33x70x129 layout=nt c=d beta=2",
+          "sizes=17x50x60x1 ways=replay fill=exact seed=6 f32*f32 40x50x60 upto=m",
+          "ways=rows fill=random seed=70 f32*f32 70x70x2048 invariant",
+          "kernel=naive_f32_8x8 ways=fences fill=exact seed=3 f32*f32 33x70x12"}) {
+        const auto x = parse_case(line);
+        REQUIRE_MESSAGE(bool(x), line);
+        CHECK(x->ways != 0);
+        const std::string why = run(*x);
+        CHECK_MESSAGE(why.empty(), line, ": ", why);
+    }
+}
 // Without the colon, because SwiftShader would take an hour.
 TEST_CASE("problems of the surface that were wrong") {
     for (const char* line :
