@@ -31,11 +31,12 @@ VkgemmSlot bound_slot(const Work& work, const plan::Step& step, size_t binding) 
     return (*work.slots)[size_t(slot)].bytes ? slot : VKGEMM_SLOT_D;
 }
 
-// Where an operand ends for a repetition that begins `past` bytes from its beginning. What is read in words is whole
-// words long.
-VkDeviceSize end_of(const Work& work, const plan::Repeats& part, VkgemmSlot slot, VkDeviceSize past) {
+// Where an operand ends, in bytes from its beginning at `offset` of its buffer, for a repetition that begins `past`
+// bytes later. What is read in words ends at a word of the buffer.
+VkDeviceSize end_of(const Work& work, const plan::Repeats& part, VkgemmSlot slot, VkDeviceSize offset,
+                    VkDeviceSize past) {
     const VkDeviceSize all = (*work.slots)[size_t(slot)].bytes, reach = part.reach[size_t(slot)];
-    return reach ? std::min(all, plan::round_up(past + reach, sizeof(uint32_t))) : all;
+    return reach ? std::min(all, plan::round_up(offset + past + reach, sizeof(uint32_t)) - offset) : all;
 }
 
 abi::uvec2 two_words(uint64_t x) { return {static_cast<uint32_t>(x), static_cast<uint32_t>(x >> 32)}; }
@@ -66,7 +67,7 @@ void bind(const VkgemmPlan_T& p, const Work& work, const plan::Recorded& recorde
         const VkDeviceSize past = step.offsets[i] + recorded.part->offset(recorded.repetition, slot);
         const VkDeviceSize begin = x.offset + past, below = begin % alignment;
         const VkDeviceSize span =
-            below + (step.bytes[i] ? step.bytes[i] : end_of(work, *recorded.part, slot, past) - past);
+            below + (step.bytes[i] ? step.bytes[i] : end_of(work, *recorded.part, slot, x.offset, past) - past);
         *where[i] = {static_cast<uint32_t>(below / bytes[i]), 0};
         buffers[i] = {x.buffer, begin - below, span};
         writes[i] = {};

@@ -314,7 +314,10 @@ TEST_CASE("problems of the surface that were wrong") {
           // no k
           "fill=exact seed=58962 u4_g32*mxfp4+f32->f32 1x38x0 batch=2 groups=selected layout=nt alpha=0",
           "sizes=3x7x0x1 ways=slices,replay fill=exact seed=99348 i8_g32_f32*i8_g128_f32+f32->f32 3x7x0 "
-          "accuracy=narrow upto=b layout=nt layout_d=t beta=1 clamp=row"}) {
+          "accuracy=narrow upto=b layout=nt layout_d=t beta=1 clamp=row",
+          // an offset of half a word, by descriptors that end before the operand does
+          "invocations=65536 shifts=1,0,0,0,0,0,0 fill=exact seed=1 bf16*q4_0+f32->f32 1x5x64 batch=3 "
+          "outer=2 layout=nt stride_a=512 outer_stride_a=256"}) {
         const auto x = parse_case(line);
         REQUIRE_MESSAGE(bool(x), line);
         const std::string why = run(*x);
