@@ -32,7 +32,7 @@ double whole_bias(const Problem& p, const Operands& in, Place at) {
     return first == VKGEMM_STEP_BIAS_ROW ? in.bias[at.row] : first == VKGEMM_STEP_BIAS_COL ? in.bias[at.col] : 0;
 }
 
-/// The products of one element of D over k: their sum, the sum of their magnitudes, and what narrower operands may lose.
+/// The products of one element of D over k: their sum, the sum of their magnitudes, and what narrower operands lose.
 /// long double gives the reference of an f64 product more digits, if the compiler has such a type.
 struct Sum {
     long double value = 0;
@@ -257,7 +257,10 @@ void References::pack() {
             }
         sizes_.resize(all);
         narrowed_.resize(all);
-        wide_ ? wide_sums_.resize(all) : sums_.resize(all);
+        if (wide_)
+            wide_sums_.resize(all);
+        else
+            sums_.resize(all);
     } else {
         whole_across_.resize(p_.k * length_);
         for (uint64_t i = 0; i < p_.k; ++i)
