@@ -165,13 +165,21 @@ abi::GroupedArgs selecting_args(const Work& work, const ResolvedOperands& operan
     return out;
 }
 
-// The dispatches [begin, end) of a step. They need no barrier between them, because no work group reads what another
-// one of the step writes.
-void dispatch(const DeviceFunctions& f, VkCommandBuffer cmd, const plan::Step& step, uint32_t begin, uint32_t end) {
+void wait_for_writes(const DeviceFunctions& f, VkCommandBuffer cmd) {
+    memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
+}
+
+// The dispatches [begin, end) of a step. No work group reads what another one of the step writes; but all have the same
+// descriptors, whose ranges validation layers compare, so slices with descriptors wait for each other.
+void dispatch(const DeviceFunctions& f, VkCommandBuffer cmd, const plan::Step& step, Binding binding, uint32_t begin,
+              uint32_t end) {
     if (!step.is_sliced()) return f.CmdDispatch(cmd, step.groups_x, step.groups_y, 1);
     const uint32_t rows = step.rows_per_dispatch();
-    for (uint32_t i = begin; i < end; ++i)
+    for (uint32_t i = begin; i < end; ++i) {
+        if (i > 0 && binding == Binding::descriptors) wait_for_writes(f, cmd);
         f.CmdDispatchBase(cmd, 0, i * rows, 0, step.groups_x, std::min(rows, step.groups_y - i * rows), 1);
+    }
 }
 
 // A label around the commands that are recorded while it lives, unless its text is "".
@@ -221,7 +229,7 @@ void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& ru
     }
     f.CmdPushConstants(cmd, p.context->pipelines.layout(p.plan.steps.binding, m), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                        plan::argument_bytes(m.accumulate), pushed);
-    dispatch(f, cmd, step, part.begin, part.end);
+    dispatch(f, cmd, step, p.plan.steps.binding, part.begin, part.end);
 }
 
 // A single product of a run with sizes of its own, so far without pipelines.
@@ -305,9 +313,7 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
         const uint32_t begin = done, end = done + work.steps[recorded.step].dispatch_count();
         done = end;
         if (end <= range.first || begin >= last) return;
-        if (recorded.waits && begin >= range.first)
-            memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-                           VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
+        if (recorded.waits && begin >= range.first) wait_for_writes(f, cmd);
         record_step(p, cmd, run, work, recorded, operands,
                     {std::max(begin, range.first) - begin, std::min(end, last) - begin});
     };

@@ -317,7 +317,9 @@ TEST_CASE("problems of the surface that were wrong") {
           "accuracy=narrow upto=b layout=nt layout_d=t beta=1 clamp=row",
           // an offset of half a word, by descriptors that end before the operand does
           "invocations=65536 shifts=1,0,0,0,0,0,0 fill=exact seed=1 bf16*q4_0+f32->f32 1x5x64 batch=3 "
-          "outer=2 layout=nt stride_a=512 outer_stride_a=256"}) {
+          "outer=2 layout=nt stride_a=512 outer_stride_a=256",
+          // slices, between which a validation layer missed barriers
+          "invocations=65536 ways=slices fill=exact seed=1 f32*f32+f32->f32 63x63x60"}) {
         const auto x = parse_case(line);
         REQUIRE_MESSAGE(bool(x), line);
         const std::string why = run(*x);
