@@ -13,9 +13,8 @@ namespace {
 
 constexpr uint64_t factor_bytes = 4;  // of the scale of a row
 
-bool same_matrices(const Tile& a, const Tile& b) {
-    return a.MM == b.MM && a.MN == b.MN && a.MK == b.MK && a.SG == b.SG;
-}
+// Of tiles that keep their rules: then subgroups have one size too, because each invocation holds 16 bytes of a matrix.
+bool same_matrices(const Tile& a, const Tile& b) { return a.MM == b.MM && a.MN == b.MN && a.MK == b.MK; }
 
 // The type that the kernel multiplies an operand in.
 Type factor_type(const Kernel& k, const Operand& x) { return k.module.factor_type(x.is_b(), x.matrix->type); }
