@@ -5,9 +5,11 @@
 #include <cmath>
 #include <functional>
 
-#include "plan/problem/problem.h"
+#include "plan/problem/problem_text.h"
+#include "support/string_util.h"
 
 using namespace vkgemm::plan;
+using namespace vkgemm::test;
 
 TEST_CASE("complete() names the rule that a problem breaks") {
     const size_t steps = std::size(step_info);
@@ -287,5 +289,27 @@ TEST_CASE("complete() names the rule that a problem breaks") {
         for (const std::string& word : row.words)
             CHECK_MESSAGE(result.status().text.find(word) != std::string::npos, "'", word,
                           "' is not in: ", result.status().text);
+    }
+}
+
+TEST_CASE("complete() names what blocks of elements, selected matrices and invariance rule out") {
+    const struct {
+        const char* line;
+        std::vector<std::string> words;
+    } rows[] = {
+        {"f16*q8_0 8x8x64 layout=nt upto=k", {"k cannot vary", "blocks of 32", "upTo"}},
+        {"f16*q4_k 8x8x256", {"B must be column-major"}},
+        {"q4_k*f16 8x8x256 layout=tn", {"A must be row-major"}},
+        {"1x8x8 batch=3 groups=selected upto=n", {"fixed sizes", "upTo (2)"}},
+        {"8x8x8 invariant upto=ms", {"strides cannot vary with batchInvariant"}},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.line);
+        const Result<ProblemText> read = parse_problem(row.line);
+        REQUIRE_MESSAGE(bool(read), read.status().text);
+        const Result<Problem> result = complete(read->problem);
+        REQUIRE(!result);
+        for (const std::string& word : row.words)
+            CHECK_MESSAGE(has_words(result.status().text, word), result.status().text);
     }
 }

@@ -243,6 +243,49 @@ TEST_CASE("sizes that a plan does not serve are refused with the value and the l
     }
 }
 
+TEST_CASE("a range has a pipeline for whole tiles only if some of its sizes are whole tiles") {
+    const DeviceCaps caps = device("h200");
+    Request request;
+    request.kernel = "simt_f32_64x64x16";
+    const auto some = [&](const char* line) {
+        return std::ranges::any_of(buckets_of(completed(line), caps, request), &Bucket::may_be_whole);
+    };
+    CHECK(some("128x128x64 upto=n"));
+    CHECK(some("100x128x64 upto=m"));
+    for (const char* line : {"100x128x64 upto=n", "128x100x64 upto=m", "128x128x60 upto=m", "63x128x64 upto=m"})
+        CHECK_MESSAGE(!some(line), std::string(line));
+}
+
+TEST_CASE("the smallest sizes of a range are those of the caller's problem, also of a transposed one") {
+    for (const std::string layout : {"", " layout_d=t"}) {
+        const Problem p = completed("64x32x16 batch=9 upto=mb invariant" + layout);
+        const PreparedProblem whole = {.given = p, .completed = p, .normalised = normalise(p)};
+        for (const SizeRange& range : size_ranges(p, 16))
+            CHECK(sizes_of(smallest(in_range(range, whole))) == range.least);
+    }
+}
+
+TEST_CASE("a size of 0 is in no range but that of a K of 0") {
+    const auto buckets = buckets_of(completed("64x64x64 batch=3 upto=mkb"), device("h200"), {});
+    REQUIRE(!buckets.empty());
+    CHECK(find_bucket(buckets, {1, 64, 0, 1}));
+    CHECK(!find_bucket(buckets, {0, 64, 64, 1}));
+    CHECK(!find_bucket(buckets, {64, 64, 64, 0}));
+}
+
+TEST_CASE("multiples of 16 bytes are so for the narrowest of A, B and D, also of a transposed problem") {
+    const DeviceCaps caps = device("h200");
+    for (const auto& range : size_ranges(completed("f32*q4_0->f16 64x512x512 layout=nt upto=n"), 16))
+        CHECK((range.multiples == 0 || range.quantum == 8));
+    int multiples = 0;
+    for (const Bucket& b : buckets_of(completed("f16*f16 512x64x512 layout=tt layout_d=t upto=m"), caps, {})) {
+        const uint32_t aligned = b.steps.steps[product_of(b)].constants.ALIGNED;
+        CHECK(((aligned & WIDE_D) != 0) == (b.range.multiples != 0));
+        multiples += b.range.multiples != 0;
+    }
+    CHECK(multiples > 0);
+}
+
 TEST_CASE("one row gets the kernel for one row, and rows of any length are not read 16 bytes at a time") {
     const DeviceCaps caps = device("h200");
     const Problem p = completed("f16*f16 512x4096x4096 layout=nt upto=m");

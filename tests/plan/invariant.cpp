@@ -2,6 +2,7 @@
 // The kernel of a batch-invariant problem does not depend on m and the batch, on any device.
 #include <doctest/doctest.h>
 
+#include "plan/choice/unfit.h"
 #include "plan/problem/problem_text.h"
 #include "plan/steps/steps.h"
 #include "support/files.h"
@@ -57,6 +58,36 @@ TEST_CASE("invariant: one kernel and tile for every m and batch, and K whole") {
         }
     }
     CHECK(others > 100);  // without it they do
+}
+
+TEST_CASE("invariant: kernels that the strides of some batches rule out serve none") {
+    const DeviceCaps caps = *parse_device_caps(file_text("devices/h200.txt"));
+    int wide = 0;
+    for (const Kernel& k : kernels()) {
+        if (!k.module.is_product() || !(k.module.family.wants_wide || k.module.family.wants_pitches)) continue;
+        CAPTURE(k.name);
+        Problem p = sample_of(k, {});
+        p.batchInvariant = true;
+        const auto full = prepare(p);
+        if (!full || unfit_device(k, k.tile, caps)) continue;
+        const auto why = unfit(k, k.tile, caps, full->normalised.problem, Binding::addresses);
+        REQUIRE(why);
+        CHECK(why->text.find("not for batchInvariant") != std::string::npos);
+        ++wide;
+    }
+    CHECK(wide > 3);
+}
+
+TEST_CASE("invariant: a kernel that refuses one row is not chosen for more") {
+    const DeviceCaps caps = *parse_device_caps(file_text("devices/h200.txt"));
+    Request request;
+    request.kernel = "coopmat_f16_128x128x32";
+    const auto choice = [&](const char* line) {
+        return select_for(caps, *prepare(parse_problem(line)->problem), request, Binding::addresses);
+    };
+    CHECK(bool(choice("f16*f16 256x512x4")));
+    CHECK(bool(choice("f16*f16 256x512x8 invariant")));
+    CHECK(!choice("f16*f16 256x512x4 invariant"));  // whose first row is shorter than 16 bytes
 }
 
 TEST_CASE("invariant: a plan takes the keys of its own packed operands, and refuses others") {

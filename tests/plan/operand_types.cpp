@@ -105,6 +105,9 @@ TEST_CASE("what a run must bring: bytes of its type, in words of four where it i
     CHECK(need("f16*f16 3x7x8 c=separate c_type=f32", VKGEMM_SLOT_C).bytes == 84);
     CHECK(need("i8*i8->i8 3x7x8 residual", VKGEMM_SLOT_RESIDUAL).bytes == 21);
     CHECK(need("i8*i8->i8 3x7x8 scale=row", VKGEMM_SLOT_SCALE).bytes == 12);
+    // An A of mixed types may begin within a word, and its last element end in another one.
+    for (const auto& [alignment, bytes] : {std::pair{1u, 26u}, {2u, 26u}, {4u, 24u}, {16u, 24u}})
+        CHECK(requirements_of(completed("f16*f32->f32 1x7x11"), alignment)[VKGEMM_SLOT_A].bytes == bytes);
 }
 
 TEST_CASE("what a run must bring of 16 bits beside whole sums: elements, for no kernel reads them in words") {

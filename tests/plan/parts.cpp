@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "plan/choice/reach.h"
 #include "plan/repeated.h"
 #include "support/files.h"
@@ -128,6 +130,29 @@ TEST_CASE("parts: sizes of those of large problems") {
         INFO(line);
         const auto whole = parts(line);
         CHECK((whole.size() == 1 && !whole[0].is_part));
+    }
+}
+
+TEST_CASE("parts: later parts of K add to D as it is, and steps are multiples of those that the plan states") {
+    DeviceCaps dev;
+    dev.max_span = 3000;
+    const Problem p = completed_line(
+        "20x30x400 layout=tn lda=900 ldb=400 c=separate outer=2 outer_stride_c=700 outer_stride_d=1000 clamp=0:1 "
+        "scalars=alpha,beta,clamp");
+    const auto all = parts_of(normalise(p), dev, Binding::addresses);
+    CHECK(std::ranges::count_if(all, [](const Normalised& n) { return !n.adds; }) < static_cast<int>(all.size()));
+    for (const Normalised& n : all) {
+        const bool ends = n.problem.epilogue.count == 1;
+        CHECK(n.problem.scalars ==
+              (VKGEMM_SCALARS_ALPHA | (n.adds ? 0 : VKGEMM_SCALARS_BETA) | (ends ? VKGEMM_SCALARS_CLAMP : 0)));
+        CHECK(n.problem.outerStrideC == (n.adds ? n.problem.outerStrideD : 700));
+        const std::array<uint64_t, 4> steps = {n.problem.outerStrideA, n.problem.outerStrideB, n.problem.outerStrideC,
+                                               n.problem.outerStrideD};
+        for (size_t i = 0; i < steps.size(); ++i) {
+            if (i == BIND_C && n.adds) continue;  // it is D
+            CHECK((steps[i] ? n.begin.stride[i] % steps[i] : n.begin.stride[i]) == 0);
+            for (const Level& l : n.repeated) CHECK((steps[i] ? l.stride[i] % steps[i] : l.stride[i]) == 0);
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 
+#include "plan/problem/problem_text.h"
 #include "support/guarded.h"
 #include "support/random.h"
 #include "support/reference.h"
@@ -244,6 +245,23 @@ TEST_CASE("normalise() keeps the answer") {
     CHECK(merged > 50);
 }
 
+TEST_CASE("normalise() has a transposed problem vary in the other size, and leaves what a run may change as it is") {
+    const auto of = [](const char* line) { return normalise(*complete(parse_problem(line)->problem)).problem; };
+    CHECK(of("4x5x6 upto=mk").upTo == (VKGEMM_UP_TO_M | VKGEMM_UP_TO_K));
+    CHECK(of("4x5x6 upto=mk layout_d=t").upTo == (VKGEMM_UP_TO_N | VKGEMM_UP_TO_K));
+    CHECK(of("4x5x6 upto=nb layout_d=t").upTo == (VKGEMM_UP_TO_M | VKGEMM_UP_TO_BATCH));
+    // One row in columns without gaps is k-contiguous, unless its kernel must not know that there is one.
+    CHECK(of("1x8x16 layout=tn lda=1").a.layout == rowMajor);
+    CHECK(of("1x8x16 layout=tn lda=1 invariant").a.layout == columnMajor);
+    CHECK(of("1x8x16 layout=tn lda=1 upto=s").a.layout == columnMajor);
+    CHECK(of("1x8x16 layout=tn layout_d=t lda=1").b.layout == columnMajor);
+    CHECK(of("1x8x16 layout=tn layout_d=t lda=1 invariant").b.layout == rowMajor);
+    CHECK(of("8x1x16 layout_d=t ldb=1 invariant").a.layout == rowMajor);  // n is not m
+    // Two levels that go on where one ends are one, if a run cannot place them elsewhere.
+    CHECK(of("4x5x6 batch=6 outer=5").batch == 30);
+    CHECK(of("4x5x6 batch=6 outer=5 upto=s").batch == 6);
+}
+
 TEST_CASE("normalise() makes one product of a batch where it can") {
     Problem p = of_size(4, 3, 5, 6);
     p.b.batchStride = broadcast;
@@ -257,6 +275,24 @@ TEST_CASE("normalise() makes one product of a batch where it can") {
     CHECK(normalise(*complete(p)).problem.batch == 1);
     p.d.batchStride = 13;
     CHECK(normalise(*complete(p)).problem.batch == 6);
+}
+
+TEST_CASE("wide_bytes(): elements are read by fours, but no less than 16 bytes at a time") {
+    CHECK((wide_bytes(f64) == 32 && wide_bytes(f32) == 16 && wide_bytes(f16) == 16 && wide_bytes(i8) == 16));
+    CHECK(wide_bytes(VKGEMM_TYPE_Q8_0) == 16);
+}
+
+TEST_CASE("has_pitches(): rows, matrices and batches begin at multiples of 16 bytes") {
+    const auto a = [](const char* line, uint32_t alignment = 16) {
+        const Problem p = *complete(parse_problem(line)->problem);
+        return has_pitches(operands(p)[0], alignment);
+    };
+    CHECK(a("f16*f16 9x9x9 batch=3 outer=2 lda=16 stride_a=144 outer_stride_a=800"));
+    CHECK(!a("f16*f16 9x9x9 batch=3 outer=2 lda=16 stride_a=144 outer_stride_a=800", 8));
+    CHECK(!a("f16*f16 9x9x9 batch=3 outer=2 lda=12 stride_a=144 outer_stride_a=800"));
+    CHECK(!a("f16*f16 9x9x9 batch=3 outer=2 lda=16 stride_a=148 outer_stride_a=800"));
+    CHECK(!a("f16*f16 9x9x9 batch=3 outer=2 lda=16 stride_a=144 outer_stride_a=804"));
+    CHECK(!a("f16*f16 9x9x9 lda=16 upto=s"));
 }
 
 TEST_CASE("span_elements() reaches the last element and no further") {

@@ -180,6 +180,15 @@ TEST_CASE("a sliced grid covers every tile once, in no more dispatches than the 
         }
 }
 
+TEST_CASE("a sliced grid has no more rows than the device, however short its slices are") {
+    DeviceCaps d = device("huge");
+    d.max_groups_y = 4;
+    Made x = made("64x64x40", d, forced("tiled_f32_8x8"));
+    limit_dispatches(x.steps.steps, 1000, 1, d);
+    const Step& step = x.steps.steps[0];
+    CHECK((step.is_sliced() && step.groups == 64 && step.groups_x == 16 && step.groups_y == 4));
+}
+
 TEST_CASE("a band of tiles may be higher than the grid, and changes neither grid nor pipeline") {
     Request plain = forced("tiled_f32_8x8"), banded = plain;
     banded.tile = "RASTER=4096";
@@ -320,6 +329,62 @@ TEST_CASE("the error bound grows with k and is 0 for integers") {
     CHECK(bound("9x9x10") > 0);
     CHECK(bound("9x9x1000") > bound("9x9x10"));
     CHECK(bound("9x9x1000") > 1000 * 1000 * 0x1p-25);  // a rounding of every partial sum, k/2 large on average
+    // Elements that are decoded have a rounding each, and scales another one.
+    CHECK(bound("f16*q8_0->f32 9x9x32 layout=nt") == doctest::Approx(bound("9x9x32") * (32 + 5) / (32 + 1)));
+    Request parts = forced("f16x2_f32_64x64x32");
+    parts.workspace_limit = 1 << 20;
+    CHECK(made("64x64x64 accuracy=f32_split_rows", device("huge"), parts).steps.error_bound > 3.9 * bound("64x64x64"));
+}
+
+TEST_CASE("a slope of 0 is ReLU, which a driver cannot take for 0 times x") {
+    const auto constants = [](const char* line) { return made(line, device("huge")).steps.steps.back().constants; };
+    CHECK((constants("9x9x9 leaky=0").STEP_0 == VKGEMM_STEP_RELU && constants("9x9x9 leaky=0").SLOPE == 0));
+    CHECK(constants("9x9x9 leaky=0.5").STEP_0 == VKGEMM_STEP_LEAKY_RELU);
+}
+
+TEST_CASE("repetitions: levels are counted one after another, and operands move with them") {
+    Repeats all;
+    all.levels[0].count = 2;
+    all.levels[0].bytes[VKGEMM_SLOT_A] = 10;
+    all.levels[1].count = 3;
+    all.levels[1].bytes[VKGEMM_SLOT_A] = 700;
+    all.begin[VKGEMM_SLOT_A] = 4;
+    for (const auto& [number, offset] : {std::pair{0u, 4u}, {1u, 14u}, {2u, 704u}, {5u, 1414u}})
+        CHECK(all.offset(number, VKGEMM_SLOT_A) == offset);
+
+    DeviceCaps d = device("h200");
+    d.max_span = 400;  // so that n is cut
+    const Problem p = *complete(parse_problem("1x300x8 layout=nt bias=col c=separate")->problem);
+    const auto parts = parts_of(normalise(p), d, Binding::addresses);
+    const Normalised& n = parts[0];
+    REQUIRE((n.repeated.count == 1 && n.problem.n < 300));
+    const Result<Choice> choice = select(d, n.problem, forced("tiled_f32_8x8"));
+    REQUIRE(choice);
+    const Repeats cut = make_steps(*choice, p, n, d, forced("tiled_f32_8x8")).parts[0];
+    CHECK(cut.offset(1, VKGEMM_SLOT_B) == 4 * 8 * n.problem.n);
+    for (const VkgemmSlot slot : {VKGEMM_SLOT_C, VKGEMM_SLOT_D, VKGEMM_SLOT_BIAS})
+        CHECK(cut.offset(1, slot) == 4 * n.problem.n);
+    CHECK(cut.offset(1, VKGEMM_SLOT_A) == 0);
+}
+
+TEST_CASE("repetitions wait for each other where descriptors of D that begin at the device's alignment overlap") {
+    DeviceCaps d = device("h200");
+    d.offset_alignment = 64;
+    const auto ordered = [&](const std::string& line, bool addresses = false) {
+        Request request = forced("tiled_f32_8x8");
+        request.addresses = addresses;
+        const Made x = made(line, d, request);
+        REQUIRE(x.steps.parts[0].count == 2);
+        return x.steps.parts[0].are_ordered;
+    };
+    const std::string line = "4x5x6 batch=3 outer=2 stride_a=0 outer_stride_a=100 outer_stride_b=100 outer_stride_d=";
+    // One reaches over 240 bytes from a multiple of 16, so its descriptor begins up to 48 bytes below; up to 60 bytes
+    // where the next one is at a multiple of 4.
+    CHECK(!ordered(line + "72"));
+    CHECK(ordered(line + "71"));
+    CHECK(ordered(line + "73"));
+    CHECK(!ordered(line + "75"));
+    CHECK(!ordered(line + "73", true));
 }
 
 TEST_CASE(

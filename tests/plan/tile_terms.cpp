@@ -31,7 +31,7 @@ TEST_CASE("every row of terms.def is of a kernel, and holds on the devices that 
         REQUIRE(terms);
         CHECK((terms->step > 50 && terms->step < 150));
         CHECK(!find_tile_terms(*k, k->tile, other));
-        for (uint32_t Tile::*size : {&Tile::BM, &Tile::BN, &Tile::BK}) {
+        for (uint32_t Tile::*size : {&Tile::BM, &Tile::BN, &Tile::BK, &Tile::DEPTH, &Tile::WG}) {
             Tile larger = k->tile;
             larger.*size += 1 << 16;
             CHECK(!find_tile_terms(*k, larger, *nvidia));

@@ -190,6 +190,8 @@ TEST_CASE("a row speaks of problems within a factor of 1.5, of its types, layout
     CHECK(distance("64x64x63", "64x64x61") > 0);
     CHECK(distance("64x64x63", "64x63x61") < 0);  // neither are B's
     CHECK(distance("64x64x64", "64x64x64", 4) < 0);
+    for (const char* packed : {" packed_a=any", " packed_b=any"})
+        CHECK(distance("64x64x64", std::string("64x64x64") + packed) < 0);
 }
 
 TEST_CASE("the nearest row counts, the first of equally near ones, and none that is skipped") {
@@ -276,6 +278,20 @@ TEST_CASE("a row decides, where no kernel or tile is forced") {
     CHECK(choose(rows, "1024x1024x1024", forced)->kernel->name == "tiled_f32_8x8");
     CHECK(choose(rows, "1024x1024x1024", tile)->kernel == free->kernel);
     CHECK(choose(rows, "1024x1024x1024", tile)->tuned == nullptr);
+}
+
+TEST_CASE("a row does not decide where the batch must not matter") {
+    const TunedRows rows(on_h200("H200 | 256x1024x1024 | naive_f32_8x8 |"));  // reference_rows
+    Request request;
+    request.tuned = &rows;
+    const auto chosen = [&](const char* line) {
+        const auto p = prepare(parse_problem(line)->problem);
+        const Result<Choice> choice = select_for(h200(), *p, request, Binding::addresses);
+        REQUIRE(choice);
+        return choice->kernel->name;
+    };
+    CHECK(chosen("256x1024x1024") == "naive_f32_8x8");
+    CHECK(chosen("256x1024x1024 invariant") != "naive_f32_8x8");
 }
 
 TEST_CASE("a row is not followed where its kernel falls behind others between its sizes and these") {
