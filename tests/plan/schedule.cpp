@@ -121,6 +121,13 @@ TEST_CASE("schedule: blocks are read in chunks only where an invocation's elemen
     CHECK(chunks("f16*q4_1->f32 4x4096x4224 layout=nt", deep.c_str()) == 0);  // 16.5 times 256
     CHECK(chunks("f16*q4_0->f32 64x64x4096 layout=nt", "simt_mixed_f32_64x64x16") == 0);
     CHECK(chunks("f16*f32->f32 64x64x4096 layout=nt", "simt_mixed_f32_64x64x16") != 0);
+    for (const auto& [line, kernel] : {std::pair{"f16*q4_0->f32 4x64x4096 layout=nt", deep.c_str()},
+                                       {"f16*f32->f32 4x64x4096 layout=nt", "simt_mixed_f32_64x64x16"}}) {
+        const Steps split = steps_of(caps, line, forced(kernel, "SPLIT=4"));  // slices of K are read so too
+        REQUIRE(split.steps.size() == 2);
+        CHECK((split.steps[0].constants.ALIGNED & CHUNKS_B) != 0);
+        CHECK((split.steps[0].constants.ALIGNED & (WIDE_C | WIDE_D)) == 0);
+    }
 }
 
 TEST_CASE("schedule: what a kernel promises to cost at least is no more than it costs") {

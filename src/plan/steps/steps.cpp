@@ -158,7 +158,7 @@ Step reducing_step(Step& product, const Schedule& schedule) {
     c.PARTIAL = 1;
     c.USE_C = c.TRANS_C = 0;
     clear_epilogue(c);
-    c.ALIGNED &= WIDE_A | WIDE_B;
+    c.ALIGNED &= ~uint32_t{WIDE_C | WIDE_D};
     product.slots[BIND_D] = VKGEMM_SLOT_WORKSPACE;
     return reduce;
 }
