@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "support/device.h"
 
-#include <doctest/doctest.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "support/environment.h"
 
 namespace vkgemm::test {
 namespace {
@@ -81,7 +81,7 @@ int close_device(int result) {
 int run_tests(int count, char** arguments) {
     read_arguments(count, arguments);
     doctest::Context context(count, arguments);
-    if (std::getenv("VKGEMM_TESTS_ABORT")) context.setOption("abort-after", 1);
+    take_environment(context);
     return close_device(context.run());
 }
 
