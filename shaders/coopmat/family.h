@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/kernels/family.h"
+#include "shaders/common/live_registers.h"
 #include "shaders/common/short_operands.h"
 #include "shaders/coopmat/shared_memory.h"
 
@@ -55,6 +56,14 @@ constexpr void straight(const Tile& t, const ElementBytes& e, TileRules& r) {
     r.check(t.MM == t.MN, "matrices of A and B are loaded alike", "MM", t.MM, "MN", t.MN);
     if (r.count) return;
     r.multiple("a matrix is loaded by whole subgroups", "MM", t.MM, "SG/(2*MK in chunks)", t.SG / run);
+}
+
+// Sums, the fragments of two slices, the tile in flight, and what bytes take to be put in order.
+constexpr double live_registers(const Tile& t, const ElementBytes& e, const Registers& r) {
+    const double matrices = sum_registers(t, e, r) + 2 * fragment_registers(t, std::min(e.a, 2U), r);
+    if (t.STAGES == 0) return matrices + 30;
+    const double copied = double(t.BM * e.a + t.BN * e.b) * t.BK / 4 / t.WG;
+    return matrices + copied + 30 + (e.a == 1 ? 16 : 0);
 }
 
 }  // namespace coopmat_rules
@@ -110,6 +119,7 @@ inline constexpr Family plain = {
         const double copied = double(t.BM * e.a + t.BN * e.b) * t.BK / 4 / t.WG;
         return sums + 60 + copied;
     },
+    .live_registers = coopmat_rules::live_registers,
     .gpu_cost = {.mac = 0.000682,
                  .load = 0.00267,
                  .own_load = 1.64,

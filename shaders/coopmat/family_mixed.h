@@ -15,6 +15,11 @@ constexpr Family make_mixed() {
         r.check(t.STAGES == 1, "tiles of mixed types are decoded one at a time", "STAGES", t.STAGES, "must be", 1);
         plain.rules(t, r);
     };
+    // The fragments are of f16. Eight elements in flight have words for the codes and the scales of blocks.
+    f.live_registers = [](const Tile& t, const ElementBytes& e, const Registers& r) {
+        const ElementBytes of_units = {.a = 2, .b = 2, .d = e.d, .accumulator = e.accumulator};
+        return coopmat_rules::live_registers(t, of_units, r) + 12;
+    };
     f.gpu_cost = {.mac = 0.00022,
                   .step = 700,
                   .step_overlapped = 1160,

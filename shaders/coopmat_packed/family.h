@@ -2,6 +2,7 @@
 // Products on the matrix units of operands that are stored in the order of the registers.
 #pragma once
 #include "shaders/common/fragments.h"
+#include "shaders/common/live_registers.h"
 
 namespace vkgemm::plan::family {
 
@@ -20,6 +21,11 @@ inline constexpr Family coopmat_packed = {
     .packs_fragments = true,
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 2.0 * (t.WM + t.WN) * t.MK * e.a / 4 / t.SG + 46;
+    },
+    // Fragments that are held twice are loaded when they are used. Others are made of two slices in flight.
+    .live_registers = [](const Tile& t, const ElementBytes& e, const Registers& r) -> double {
+        const uint32_t slices = r.fragment_copies > 1 ? 1 : r.keeps_loaded ? 3 : 2;
+        return sum_registers(t, e, r) + slices * fragment_registers(t, e.a, r) + 32;
     },
     .gpu_cost = {.mac = 0.000613,
                  .load = 0.00245,

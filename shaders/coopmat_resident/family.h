@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/problem/epilogue.h"
+#include "shaders/common/live_registers.h"
 #include "shaders/common/shared_memory.h"
 #include "shaders/common/short_operands.h"
 
@@ -87,6 +88,9 @@ inline constexpr Family coopmat_resident = {
     .uses_matrix_units = true,
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         return (double(t.WM) * t.WN + (double(t.BK) * t.WN + t.WM * t.BK) * e.a / 4) / t.SG + 50;
+    },
+    .live_registers = [](const Tile& t, const ElementBytes& e, const Registers& r) -> double {
+        return sum_registers(t, e, r) + fragment_registers(t, e.a, r) * t.BK / t.MK + 70;
     },
     .gpu_cost = {.mac = 0.00082,
                  .own_load = 7.8,

@@ -39,6 +39,15 @@ inline constexpr Family mixed = {
             p.k = round_up(p.k, 32);
             return p;
         },
+    // The segments of two steps, 32 elements of the long side each, of which the earlier one is used up; what is in
+    // flight of the short side; the sums, and what is decoded for each.
+    .live_registers = [](const Tile& t, const ElementBytes& e, const Registers&) -> double {
+        const auto [out, vectors] = gemv_rules::shape(t);
+        const uint32_t rows = out * t.TEAM / t.WG;
+        const uint32_t of_long = t.BM > t.BN ? e.a : e.b, of_short = t.BM > t.BN ? e.b : e.a;
+        const double copied = double(vectors) * t.TEAM * 32 / t.WG * of_short / 4;
+        return rows * (14.0 * std::max(of_long, 2U) + 4 * vectors) + 2 * copied + 12;
+    },
     .gpu_cost = {.mac = 0.045, .bytes_per_cycle = 16.5, .decode = 0.01},
     .cpu_weight = 8,
 };

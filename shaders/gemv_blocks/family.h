@@ -99,6 +99,12 @@ inline constexpr Family plain = {
     },
     .sample = gemv_blocks_sample,
     .reads_chunk64 = true,
+    // The words of the columns' chunks, and of the next ones if they do not come from shared memory; what is in flight
+    // of A; the sums, and what is decoded for each.
+    .live_registers = [](const Tile& t, const ElementBytes&, const Registers&) -> double {
+        const uint32_t columns = t.BN * t.TEAM / t.WG, chunks = t.STAGES == 2 && t.DEPTH == 4 ? 1 : 2;
+        return 17 * columns * t.DEPTH * chunks + double(t.BM) * t.TEAM * 16 * t.DEPTH / t.WG + 5 * columns * t.BM + 80;
+    },
     .gpu_cost = {.mac = 0.0175, .bytes_per_cycle = 20, .reread = 0.5, .misaligned = 1.5, .decode = 0.006},
     .cpu_weight = 7.5,
 };

@@ -49,6 +49,10 @@ inline constexpr Family simt = {
         const uint32_t words = e.accumulator / 4;
         return words * (t.TM * t.TN + 2 * (t.TM + t.TN) + double(t.BM + t.BN) * t.BK / t.WG) + 30;
     },
+    .live_registers = [](const Tile& t, const ElementBytes& e, const Registers&) -> double {
+        const double sums = t.TM * t.TN * (e.a == 1 ? 2 : 1);  // of bytes, the next ones are made beside them
+        return e.accumulator / 4 * (sums + 2 * (t.TM + t.TN) + double(t.BM + t.BN) * t.BK / t.WG) + 36;
+    },
     .gpu_cost = {.mac = 0.00438,
                  .fragment_load = 0.0175,
                  .load = 0.00285,

@@ -6,6 +6,9 @@
 //     ... driver_table --summary radv:navi31                               its row of docs/drivers.md
 //     ... driver_table --check radv:navi31 docs/drivers.md                 fails if a default choice spills, or if the
 //                                                                          page has another row
+//     ... driver_table --random 300 1                                      fails if a default choice for 300 random
+//                                                                          problems of seed 1 spills, with or without
+//                                                                          workspace
 //
 // vkgemm inspect shows everything that a driver reports on one kernel, with any tile.
 #include <algorithm>
@@ -15,11 +18,10 @@
 #include <map>
 #include <span>
 
+#include "drivers/compiler.h"
+#include "drivers/random_spills.h"
 #include "plan/choice/select.h"
-#include "plan/problem/problem_text.h"
 #include "support/files.h"
-#include "tools/vkgemm/measure/compiled.h"
-#include "tools/vkgemm/measure/kernel_lookup.h"
 #include "vkgemm/text.hpp"
 
 namespace {
@@ -27,72 +29,6 @@ namespace {
 using namespace vkgemm;
 using namespace vkgemm::test;
 using namespace vkgemm::tool;
-
-constexpr uint64_t workspace = 64 << 20;
-
-/// One compiled dispatch of a plan, with the statistics that all drivers have.
-struct Compiled {
-    CompiledStep step;
-    ShaderStats stats;
-    const plan::Kernel& kernel() const { return *plan::find_kernel(step.kernel->info.name); }
-};
-
-/// A device with VK_KHR_pipeline_executable_properties.
-struct Compiler {
-    host::Device device;
-    plan::DeviceCaps caps;
-};
-
-[[noreturn]] void give_up(const std::string& why) {
-    std::fprintf(stderr, "driver_table: %s\n", why.c_str());
-    std::exit(2);
-}
-
-template <class T>
-T value(Result<T> result) {
-    if (!result) give_up(result.status().text);
-    return *std::move(result);
-}
-
-Compiler open_compiler() {
-    host::Device device = value(host::Device::open({.inspect = true}));
-    if (!device.inspects()) give_up(device.info().name + " has no VK_KHR_pipeline_executable_properties");
-    const auto caps = plan::parse_device_caps(value(device.context().describeDevice()));
-    if (!caps) give_up(caps.status().text);
-    return {std::move(device), *caps};
-}
-
-std::string report_text(const host::PipelineReport& report) {
-    std::string out;
-    for (const auto& s : report.statistics) out += (out.empty() ? "" : ", ") + s.name;
-    return out;
-}
-
-/// The dispatches of a problem; empty if no kernel serves it. If `k` is null, the library chooses.
-std::vector<Compiled> compile(const Compiler& compiler, const std::string& line, const plan::Kernel* k) {
-    const auto words = parseProblem(line.c_str());
-    if (!words) give_up(line + ": no problem");
-    const auto plan = tool::compile(compiler.device, words->problem,
-                                    {.kernel = k ? k->name.data() : nullptr,
-                                     .workspaceLimit = k ? workspace_for(*tool::find_kernel(k->name)) : workspace});
-    if (!plan && plan.status().code == VKGEMM_ERROR_UNSUPPORTED) return {};
-    if (!plan) give_up(line + ": " + plan.status().text);
-    std::vector<Compiled> out;
-    for (const CompiledStep& step : plan->steps) {
-        const ShaderStats stats = shader_stats_of(step.report);
-        if (!stats.registers || !stats.spills)
-            give_up("this driver reports no registers or spills under names that this program knows: " +
-                    report_text(step.report));
-        out.push_back({step, stats});
-    }
-    return out;
-}
-
-std::string number(const std::optional<double>& x) {
-    char text[32] = "–";
-    if (x) std::snprintf(text, sizeof text, "%.0f", *x);
-    return text;
-}
 
 constexpr const char* columns[] = {"registers", "spills", "scratch", "shared", "at once", "code", "matrix"};
 
@@ -159,7 +95,7 @@ void print_tables(const Compiler& device) {
         caps.shared_bytes);
     print_head({"problem", "kernel"});
     for (const std::string& line : lines_of("drivers/problems.txt")) {
-        const auto all = compile(device, line, nullptr);
+        const auto all = compile(device, line);
         if (all.empty()) std::printf("| %s | none | | | | | | | |\n", line.c_str());
         for (const Compiled& c : all) print_row(line + " | ", c);
     }
@@ -167,8 +103,9 @@ void print_tables(const Compiler& device) {
     print_head({"kernel"});
     for (const plan::Kernel& k : plan::kernels()) {
         if (!k.module.is_product() || plan::unfit_device(k, k.tile, caps)) continue;
+        const tool::Kernel& row = *tool::find_kernel(k.name);
         for (const Compiled& c :
-             compile(device, problem_for(*tool::find_kernel(k.name), {.m = 2048, .n = 2048, .k = 2048}), &k))
+             compile(device, problem_for(row, {.m = 2048, .n = 2048, .k = 2048}), row.name(), workspace_for(row)))
             if (c.step.kernel->info.name == k.name) print_row("", c);
     }
     print_unfit(device);
@@ -213,7 +150,7 @@ struct Summary {
 Summary summarise(const Compiler& device) {
     Summary summary;
     for (const std::string& line : lines_of("drivers/problems.txt"))
-        for (const Compiled& c : compile(device, line, nullptr)) summary.add(c);
+        for (const Compiled& c : compile(device, line)) summary.add(c);
     return summary;
 }
 
@@ -233,7 +170,7 @@ int check(const Compiler& device, const std::string& driver, const char* page) {
     Summary summary;
     int bad = 0;
     for (const std::string& line : lines_of("drivers/problems.txt"))
-        for (const Compiled& c : compile(device, line, nullptr)) {
+        for (const Compiled& c : compile(device, line)) {
             const std::string name(c.kernel().name);
             chosen[name] |= c.stats.spill();
             summary.add(c);
@@ -266,10 +203,13 @@ int main(int count, char** arguments) {
     const Compiler device = open_compiler();
     const std::string_view word = count > 1 ? words[1] : "";
     if (count == 4 && word == "--check") return check(device, words[2], words[3]);
+    if (count == 4 && word == "--random")
+        return random_spills(device, std::strtoull(words[2], nullptr, 10), std::strtoull(words[3], nullptr, 10)) ? 1
+                                                                                                                 : 0;
     if (count == 3 && word == "--summary")
         std::printf("%s\n", summarise(device).row(words[2]).c_str());
     else if (count > 1)
-        give_up("usage: driver_table [--summary DRIVER | --check DRIVER PAGE]");
+        give_up("usage: driver_table [--summary DRIVER | --check DRIVER PAGE | --random COUNT SEED]");
     else
         print_tables(device);
 }

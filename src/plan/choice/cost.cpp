@@ -26,6 +26,9 @@ constexpr double transposed_copy = 1.26, packed_tile = 508;
 // the short side that lie apart, each from a line of its own.
 constexpr double gathered = 6.83;
 
+// The factor on a step whose values exceed the registers. Such a kernel is to be chosen if nothing else serves.
+constexpr double spilling = 8;
+
 // What makes a bound of a cost safe from the rounding of both.
 constexpr double rounding = 1 - 1e-9;
 
@@ -51,6 +54,24 @@ double residents(const Kernel& k, const Tile& t, const DeviceCaps& dev, KContigu
     const double registers = std::min(255.0, f.registers(t, e));
     return std::max(1.0, std::floor(std::min({dev.shared_bytes / shared, invocations_per_unit / t.WG,
                                               registers_per_unit / (registers * t.WG)})));
+}
+
+// An index of KernelCost::spills. Elements of blocks count as one byte.
+size_t width_of(Type t) { return info(t).block > 1 ? 0 : std::min<size_t>(info(t).bytes / 2, 2); }
+
+std::array<std::array<bool, 3>, 3> spills_of(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
+    const Registers registers = registers_of(dev);
+    const auto live = k.module.family.live_registers;
+    std::array<std::array<bool, 3>, 3> out = {};
+    if (!live || !registers.of_invocation) return out;
+    ElementBytes bytes = k.module.element_bytes();
+    for (size_t a = 0; a < 3; ++a)
+        for (size_t b = 0; b < 3; ++b) {
+            if (k.module.is_mixed()) bytes.a = 1U << a;
+            if (k.module.is_mixed()) bytes.b = 1U << b;
+            out[a][b] = live(t, bytes, registers) > registers.limit(t.WG);
+        }
+    return out;
 }
 
 }  // namespace
@@ -130,6 +151,7 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
             at_once[a][b] = residents(k, t, dev, {a, b});
             most_at_once = std::max(most_at_once, at_once[a][b]);
         }
+    spills = spills_of(k, t, dev);
 }
 
 ProductCost::ProductCost(const KernelCost& k, const Problem& p, bool corrected)
@@ -169,6 +191,8 @@ OperandEffects ProductCost::effects_of(const std::array<Operand, 4>& all, uint32
     return out;
 }
 
+double ProductCost::spill_factor() const { return k_.spills[width_of(p_.a.type)][width_of(p_.b.type)] ? spilling : 1; }
+
 double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand_alignment) const {
     const GpuCost& gpu_cost = k_.family->gpu_cost;
     // By the part of the bytes that a step loads which is not read in 16-byte chunks.
@@ -181,6 +205,7 @@ double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand
     const auto whole = [](uint64_t size, double of_tile) { return size % static_cast<uint64_t>(of_tile) == 0; };
     const bool is_whole = whole(p_.m, k_.rows) && whole(p_.n, k_.cols) && whole(p_.k, k_.depth) && !p_.batchInvariant;
     double out = 1 + beyond(all[0], a) + beyond(all[1], b) + (is_whole ? 0 : gpu_cost.not_whole), transposed = 1;
+    out *= spill_factor();
     if (all[0].matrix->type != p_.a.type || all[1].matrix->type != p_.b.type) out *= gpu_cost.converted;
     for (const Operand* x : {all.data(), all.data() + 1}) {
         if (is_k_contiguous(*x))

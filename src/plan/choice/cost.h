@@ -32,6 +32,8 @@ struct KernelCost {
     // Work groups that a multiprocessor holds, by whether A is k-contiguous and whether B is.
     std::array<std::array<double, 2>, 2> at_once = {{{1, 1}, {1, 1}}};
     double most_at_once = 1;
+    // Whether values go to memory because registers are short, by the bytes of an element of A and of B: 1, 2, 4.
+    std::array<std::array<bool, 3>, 3> spills = {};
     CostParts weights = no_weights;
     const TileTerms* terms = nullptr;  // null: there are none
 };
@@ -67,6 +69,8 @@ class ProductCost {
 #endif
     const CostParts& weights() const { return k_.weights; }
     OperandEffects effects_of(const std::array<Operand, 4>&, uint32_t operand_alignment) const;
+    /// The factor on the time of a step of a kernel whose values exceed the registers; else 1.
+    double spill_factor() const;
     /// No more than reducing_cost() with any reducer, weighted.
     double least_second_pass(uint32_t slices) const;
     /// No more than the cost of so many slices and of any larger number, without other passes than the second.

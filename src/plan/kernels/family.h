@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "plan/base/rounding.h"
+#include "plan/device/registers.h"
 #include "plan/problem/problem.h"
 #include "shaders/abi.h"
 
@@ -166,6 +167,9 @@ struct Family {
     OperandSplit operand_split = {};
     VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // the least exact accuracy that a problem must allow
     double (*registers)(const Tile&, const ElementBytes&) = [](const Tile&, const ElementBytes&) { return 64.0; };
+    // The 32-bit values that an invocation holds at once. If the device has fewer registers, some go to memory. Null:
+    // few. Mixed operands have the elements of the problem, those of blocks one byte.
+    double (*live_registers)(const Tile&, const ElementBytes&, const Registers&) = nullptr;
     GpuCost gpu_cost;
     double cpu_weight;          // time of a multiply-add on a CPU driver, relative to the family vec4
     double cpu_extra_rows = 0;  // the overhead of a step of K there, in rows of the tile

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "plan/device/registers.h"
+
+#include "plan/device/device_caps.h"
+
+namespace vkgemm::plan {
+namespace {
+
+constexpr Registers rows[] = {
+#define REGISTERS(vendor, name, of_invocation, of_group, fragment_copies, keeps_loaded) \
+    {vendor, name, of_invocation, of_group, fragment_copies, keeps_loaded},
+#include "plan/device/registers.def"
+#undef REGISTERS
+};
+
+}  // namespace
+
+Registers registers_of(const DeviceCaps& dev) {
+    for (const Registers& row : rows)
+        if (row.vendor == dev.vendor &&
+            (dev.name.find(row.name) != std::string::npos || dev.driver.find(row.name) != std::string::npos))
+            return row;
+    return {};
+}
+
+}  // namespace vkgemm::plan

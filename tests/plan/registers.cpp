@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// Kernels whose values exceed the registers of a device lose to those whose values fit.
+#include "plan/device/registers.h"
+
+#include <doctest/doctest.h>
+
+#include "plan/choice/select.h"
+#include "plan/problem/problem_text.h"
+#include "support/files.h"
+
+using namespace vkgemm::plan;
+using namespace vkgemm::test;
+
+namespace {
+
+/// An H200 under another name: it has the features, the sizes and the matrix shapes of all that are named here.
+DeviceCaps named(uint32_t vendor, const char* name) {
+    DeviceCaps caps = *parse_device_caps(file_text("devices/h200.txt"));
+    caps.vendor = vendor;
+    caps.name = name;
+    caps.driver = "a driver";
+    return caps;
+}
+const DeviceCaps navi31 = named(0x1002, "AMD Radeon Graphics (RADV NAVI31)");
+const DeviceCaps gfx1201 = named(0x1002, "AMD Radeon Graphics (RADV GFX1201)");
+const DeviceCaps ampere = named(0x10de, "NVK GA102");
+const DeviceCaps adreno = named(0x5143, "Turnip Adreno (TM) 740");
+
+bool spills(const Kernel& k, const Tile& t, const DeviceCaps& caps) {
+    const auto live = k.module.family.live_registers;
+    const Registers registers = registers_of(caps);
+    return live && live(t, k.module.element_bytes(), registers) > registers.limit(t.WG);
+}
+bool spills(const char* kernel, const DeviceCaps& caps) {
+    const Kernel* const k = find_kernel(kernel);
+    REQUIRE(k);
+    return spills(*k, k->tile, caps);
+}
+
+}  // namespace
+
+TEST_CASE("registers: a row is found by vendor and name") {
+    CHECK(registers_of(named(0x10de, "NVIDIA H200")).of_invocation == 0);
+    CHECK(registers_of(named(0, "RADV GFX12")).of_invocation == 0);
+    CHECK(registers_of(navi31).fragment_copies == 2);
+    CHECK(registers_of(gfx1201).fragment_copies == 1);
+    CHECK(registers_of(ampere).keeps_loaded);
+    CHECK(registers_of(adreno).of_invocation == 192);
+    CHECK(registers_of(ampere).limit(128) == 253);
+    CHECK(registers_of(ampere).limit(1024) == 64);
+}
+
+// As Mesa 26.1.6 compiled them.
+TEST_CASE("registers: what spills, and what does not") {
+    for (const char* both : {"coopmat_f16_128x160x64", "coopmat_f16_128x80x32", "coopmat_f16h_256x256x32",
+                             "coopmat_mixed_f16_128x128x64", "coopmat_resident_f16_512x64x128", "simt_i8_128x128x8"}) {
+        CAPTURE(both);
+        CHECK(spills(both, navi31));
+        CHECK(spills(both, gfx1201));
+    }
+    for (const char* none : {"coopmat_f16_128x64x64", "coopmat_f16_64x64x32", "coopmat_packed_f16_128x128x32",
+                             "coopmat_f16_80x128x32_straight", "simt_f32_128x128x16", "simt_f32_64x128x16"}) {
+        CAPTURE(none);
+        CHECK(!spills(none, navi31));
+        CHECK(!spills(none, gfx1201));
+    }
+    for (const char* twice :
+         {"coopmat_f16_128x128x64", "coopmat_f16_128x128x32", "coopmat_f16_192x96x64", "coopmat_f16_128x48x64",
+          "coopmat_f16_64x80x64", "coopmat_f16h_128x128x32", "coopmat_resident_f16_128x64x64"}) {
+        CAPTURE(twice);
+        CHECK(spills(twice, navi31));
+        CHECK(!spills(twice, gfx1201));
+    }
+    CHECK(spills("coopmat_packed_f16_128x128x64", ampere));
+    CHECK(spills("coopmat_f16_192x96x64", ampere));  // of 384 invocations
+    CHECK(spills("coopmat_i8_128x256x64", ampere));  // where D has rows of any length
+    CHECK(!spills("coopmat_f16_128x256x32", ampere));
+    CHECK(spills("simt_f32_128x128x8", adreno));
+    CHECK(!spills("simt_f32_64x128x8", adreno));
+}
+
+TEST_CASE("registers: no choice spills, with and without workspace") {
+    for (const DeviceCaps* caps : {&navi31, &gfx1201, &ampere, &adreno})
+        for (const std::string& line : problem_lines()) {
+            const Result<ProblemText> read = parse_problem(line);
+            REQUIRE(read);
+            const Result<Problem> full = complete(read->problem);
+            if (!full) continue;
+            for (const uint64_t workspace : {uint64_t{0}, uint64_t{1} << 30}) {
+                Request request;
+                request.workspace_limit = workspace;
+                const auto choice = select(*caps, normalise(*full).problem, request);
+                if (!choice || choice->kernel->module.is_mixed()) continue;
+                CAPTURE(caps->name);
+                CAPTURE(line);
+                CAPTURE(std::string(choice->kernel->name));
+                CHECK(!spills(*choice->kernel, choice->tile, *caps));
+            }
+        }
+}
+
+TEST_CASE("registers: a kernel that spills may be named") {
+    Request request;
+    request.kernel = "coopmat_f16_128x128x64";
+    const Problem p = normalise(*complete(parse_problem("f16*f16 1024x1024x1024")->problem)).problem;
+    CHECK(select(navi31, p, request));
+}
