@@ -16,9 +16,10 @@ void capture(std::string_view text);
 void pipeline_keys(std::string_view text);  // a key a line, and whether the devices of tests/devices can compile it
 #ifdef VKGEMM_FUZZ_TOOL                     // the tool is built
 void suite(std::string_view text);
-void shapes(std::string_view text);  // the first line is --type, the second --layout
-void bench(std::string_view text);   // a file of --json
-void cubin(std::string_view text);   // machine code
+void shapes(std::string_view text);    // the first line is --type, the second --layout
+void bench(std::string_view text);     // a file of --json
+void cubin(std::string_view text);     // machine code
+void assembly(std::string_view text);  // as that of each compiler, and the bound of its loop
 #endif
 #ifdef VKGEMM_FUZZ_BLAS                     // the BLAS library is built
 void blas_cache(std::string_view text);     // what is kept between processes; the first line is the key
@@ -43,6 +44,7 @@ inline constexpr Target targets[] = {
     {"shapes", shapes},
     {"bench", bench},
     {"cubin", cubin},
+    {"assembly", assembly},
 #endif
 #ifdef VKGEMM_FUZZ_BLAS
     {"blas_cache", blas_cache},

@@ -5,6 +5,7 @@
 
 #include "fuzz/parsers.h"
 #include "fuzz/promise.h"
+#include "tools/vkgemm/assembly/bound.h"
 #include "tools/vkgemm/report/bench_saved.h"
 #include "tools/vkgemm/report/cubin.h"
 
@@ -62,6 +63,22 @@ void cubin(std::string_view text) {
     for (const CubinFunction& f : *functions) {
         promise(f.registers > 0, "a function has registers");
         promise(f.name.size() < text.size(), "a name is of the file");
+    }
+}
+
+void assembly(std::string_view text) {
+    current = text;
+    for (const Dialect& d : dialects) {
+        const Program program = d.read(text);
+        for (const Jump& jump : program.jumps)
+            promise(jump.from < program.instructions.size() && jump.to <= program.instructions.size(),
+                    "a jump is from an instruction to another, or to the end");
+        const std::vector<Instruction> loop = inner_loop(program);
+        promise(loop.size() <= program.instructions.size(), "a loop is a part of the program");
+        for (const char* name : {"RDNA3", "Ampere"}) {
+            const auto bound = bound_of(loop, *find_architecture(name), 32);
+            if (bound) promise(std::isfinite(bound->cycles) && bound->peak_part > 0, "a bound is a number");
+        }
     }
 }
 

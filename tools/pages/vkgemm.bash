@@ -37,7 +37,7 @@ _vkgemm() {
     inspect:--kernel) words="all native $(vkgemm generate kernels 2>/dev/null)" ;;
     inspect:--asm) files=1 ;;
     inspect:--json) files=1 ;;
-    inspect:--tile) ;;
+    inspect:--tile|inspect:--architecture) ;;
     cover:--kernel) words="$(vkgemm generate kernels 2>/dev/null)" ;;
     cover:--plot) files=1 ;;
     cover:--tile) ;;
@@ -54,7 +54,7 @@ _vkgemm() {
         ladder) words="--size --shape --type --json --plot --device --validate --quiet --color -h --help" ;;
         tune) words="--suite --budget --out --resume --random --seed --type --max-flops --device --validate --quiet --color -h --help" ;;
         explain) words="--kernel --tile --json --device --validate --quiet --color -h --help" ;;
-        inspect) words="--kernel --tile --asm --json --device --validate --quiet --color -h --help" ;;
+        inspect) words="--kernel --tile --asm --json --bound --architecture --device --validate --quiet --color -h --help" ;;
         cover) words="--kernel --tile --plot --device --validate --quiet --color -h --help" ;;
         check) words="--suite --kernel --runs --native --seed --out --device --validate --quiet --color -h --help" ;;
         replay) words="--device --validate --quiet --color -h --help" files=1 ;;

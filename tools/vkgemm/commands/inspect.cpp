@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "commands/command.h"
+#include "commands/inspect_bound.h"
 #include "measure/compiled.h"
 #include "measure/kernel_lookup.h"
 #include "measure/machine_code.h"
@@ -13,7 +14,8 @@ namespace vkgemm::tool::inspect_command {
 namespace {
 
 struct Options {
-    std::string problem, kernel, tile, assembly, json;
+    std::string problem, kernel, tile, assembly, json, architecture;
+    bool bound = false;
 };
 
 /// One plan, compiled.
@@ -46,6 +48,12 @@ Table table_of(size_t name_width) {
 
 std::string name_of(const CompiledStep& step) { return step.function.empty() ? step.kernel->name() : step.function; }
 
+/// The loops of all passes that multiply.
+void add_loops(Table& table, const CompiledPlan& plan, const BoundOptions& bound) {
+    for (const CompiledStep& step : plan.steps)
+        if (step.kernel->is_product()) add_loop(table, name_of(step), step, bound);
+}
+
 /// The product, with the time of all, then the passes before and after it.
 void add_rows(Table& table, const CompiledPlan& plan) {
     for (const bool wanted : {true, false})
@@ -68,7 +76,7 @@ nlohmann::ordered_json optional_json(const std::optional<double>& x) {
     return x ? nlohmann::ordered_json(*x) : nlohmann::ordered_json();
 }
 
-nlohmann::ordered_json step_json(const CompiledStep& step) {
+nlohmann::ordered_json step_json(const CompiledStep& step, const BoundOptions* bound) {
     const ShaderStats f = shader_stats_of(step.report);
     nlohmann::ordered_json j = {
         {"kernel", step.kernel->name()},
@@ -90,11 +98,12 @@ nlohmann::ordered_json step_json(const CompiledStep& step) {
     }
     j["texts"] = nlohmann::ordered_json::array();
     for (const auto& t : step.report.texts) j["texts"].push_back({{"name", t.name}, {"bytes", t.text.size()}});
+    if (bound) j["loop"] = loop_json(step, *bound);
     return j;
 }
 
-/// `device`: null if none was needed.
-nlohmann::ordered_json json(const host::Device* device, const std::vector<Inspected>& all) {
+/// `device`: null if none was needed. `bound`: null if no loops are wanted.
+nlohmann::ordered_json json(const host::Device* device, const std::vector<Inspected>& all, const BoundOptions* bound) {
     nlohmann::ordered_json j = json_head("inspect");
     j["device"] = device ? json_device(device->info()) : nlohmann::ordered_json();
     j["inspects"] = device && device->inspects();
@@ -104,7 +113,7 @@ nlohmann::ordered_json json(const host::Device* device, const std::vector<Inspec
         nlohmann::ordered_json c = {{"problem", one.problem}, {"compile_seconds", one.plan.seconds}};
         if (!device) c["problem"] = c["compile_seconds"] = nullptr;
         c["passes"] = nlohmann::ordered_json::array();
-        for (const CompiledStep& step : one.plan.steps) c["passes"].push_back(step_json(step));
+        for (const CompiledStep& step : one.plan.steps) c["passes"].push_back(step_json(step, bound));
         j["cases"].push_back(std::move(c));
     }
     return j;
@@ -184,8 +193,9 @@ Result<std::vector<Job>> jobs_of(const Options& options, const host::Device& dev
 
 class Inspection {
    public:
-    Inspection(const Session& session, const Options& o, const host::Device& device, size_t jobs)
-        : session_(session), o_(o), device_(device), progress_(jobs, session.quiet) {}
+    Inspection(const Session& session, const Options& o, const host::Device& device, size_t jobs,
+               const BoundOptions* bound)
+        : session_(session), o_(o), device_(device), bound_(bound), progress_(jobs, session.quiet) {}
 
     /// Refused where nothing was compiled, or the device is lost.
     Status run(const std::vector<Job>& jobs);
@@ -198,6 +208,7 @@ class Inspection {
     const Session& session_;
     const Options& o_;
     const host::Device& device_;
+    const BoundOptions* bound_;  // null: no loops are wanted
     std::vector<Inspected> all_;
     size_t unfit_ = 0;
     Progress progress_;
@@ -216,8 +227,11 @@ Status Inspection::compile_one(const Job& job, size_t name_width) {
     if (Status s = add_machine_code(device_, job.given.problem, options, *plan); !s) return s;
     all_.push_back({job.given.text, *std::move(plan)});
     if (!shown()) return {};
-    Table table = table_of(name_width);
-    add_rows(table, all_.back().plan);
+    Table table = bound_ ? loop_table(name_width) : table_of(name_width);
+    if (bound_)
+        add_loops(table, all_.back().plan, *bound_);
+    else
+        add_rows(table, all_.back().plan);
     progress_.clear();
     if (all_.size() == 1) print("\n" + table.header(session_.colored()));
     print(table.body(session_.colored()));
@@ -244,7 +258,7 @@ Status Inspection::run(const std::vector<Job>& jobs) {
     }
     progress_.clear();
     if (all_.empty() && !interrupted()) return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, none_serves};
-    if (shown() && jobs.size() == 1) print_all(session_, all_[0].plan);
+    if (shown() && !bound_ && jobs.size() == 1) print_all(session_, all_[0].plan);
     if (o_.kernel.empty() && !o_.tile.empty() && !all_.empty()) {
         const auto& steps = all_[0].plan.steps;
         const auto product = std::ranges::find_if(steps, [](const CompiledStep& s) { return s.kernel->is_product(); });
@@ -293,7 +307,7 @@ int run_without_device(const Session& session, const Options& options, const std
     if (options.json != "-")
         print("machine code for sm_" + std::to_string(kernels[0]->traits.native) + "a; no device is needed\n\n" +
               table.header(session.colored()) + table.body(session.colored()));
-    return session.commit({{&json_file, json_text(json(nullptr, all))}}, exit_right);
+    return session.commit({{&json_file, json_text(json(nullptr, all, nullptr))}}, exit_right);
 }
 
 int run(const Session& session, const Options& options) {
@@ -316,9 +330,13 @@ int run(const Session& session, const Options& options) {
     const auto jobs = jobs_of(options, *device);
     if (!jobs) return session.fail(jobs.status());
 
-    Inspection inspection(session, options, *device, jobs->size());
+    const auto bound = bound_options(options.architecture, device->info());
+    if (!bound) return session.fail(bound.status());
+    const BoundOptions* const wanted = options.bound ? &*bound : nullptr;
+
+    Inspection inspection(session, options, *device, jobs->size(), wanted);
     if (Status s = inspection.run(*jobs); !s) return session.fail(s);
-    Exit code = session.commit({{&*json_file, json_text(json(&*device, inspection.all()))}}, exit_right);
+    Exit code = session.commit({{&*json_file, json_text(json(&*device, inspection.all(), wanted))}}, exit_right);
     if (assembly_file->wanted()) {
         const auto text = assembly(*device, inspection.all());
         code = text ? session.commit({{&*assembly_file, *text}}, code) : worse(code, session.fail(text.status()));
@@ -343,6 +361,13 @@ CLI::App* add(CLI::App& program, const Session& session, Action& action) {
     c->add_option("--asm", o->assembly, "write the assembly, if the driver provides it; - is standard output")
         ->type_name("FILE|-");
     c->add_option("--json", o->json, "write the statistics as JSON; - is standard output")->type_name("FILE|-");
+    CLI::Option* const bound = c->add_flag("--bound", o->bound,
+                                           "show what the inner loop keeps busy, and the part of the peak that it can "
+                                           "reach at most");
+    c->add_option("--architecture", o->architecture,
+                  "the GPU whose numbers --bound takes: " + architecture_names() + " (default: the device's)")
+        ->type_name("NAME")
+        ->needs(bound);
     c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });
     return c;
 }

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// Compilers' assembly becomes instructions, the inner loop and its bound. The texts here are made up.
+#include <doctest/doctest.h>
+
+#include "tools/vkgemm/assembly/bound.h"
+
+using namespace vkgemm::tool;
+
+namespace {
+
+double count(const std::vector<Instruction>& loop, Unit unit) { return counts_of(loop)[static_cast<size_t>(unit)]; }
+
+// A loop of a matrix instruction and all else, in another loop that stores.
+constexpr const char* aco = R"(BB0:
+	s_mov_b32 s0, s3                                            ; be800003
+	v_fma_f32 v1, v2, v3, v4                                    ; 00000000
+BB1:
+	global_load_b128 v[0:3], v4, s[0:1]                         ; 00000000
+BB2:
+	ds_load_u16_d16_hi v5, v41 offset:8                         ; 00000000
+	ds_load_2addr_b64 v[6:9], v41 offset1:1                     ; 00000000
+	s_waitcnt lgkmcnt(0)                                        ; bf89fc07
+	v_wmma_f32_16x16x16_f16 v[64:71], v[112:119], v[96:103], v[64:71] ; cc404040 1d02c170
+	v_mov_b16_e32 v45.h, v53.h                                  ; 7f5a39b5
+	scratch_load_b32 v1, off, off offset:16                     ; 00000000
+	s_cbranch_scc0 BB2                                          ; bfa1fe6d
+BB3:
+	s_cbranch_scc1 BB1                                          ; 00000000
+	global_store_b32 v[0:1], v2, off                            ; 00000000
+)";
+
+constexpr const char* aco_f32 = R"(BB1:
+	v_dual_fmac_f32 v1, v2, v3 :: v_dual_fmac_f32 v4, v5, v6    ; 00000000
+	v_dual_fmac_f32 v1, v2, v3 :: v_dual_mov_b32 v4, v5         ; 00000000
+	v_fmac_f32_e32 v1, v2, v3                                   ; 00000000
+	v_add_nc_u32_e32 v1, v2, v3                                 ; 00000000
+	s_cbranch_vccnz BB1                                         ; 00000000
+)";
+
+constexpr const char* nak = R"(block.u 0 L2 [] -> {
+                 nop L0                                             // delay=1
+      r1       = lop3.LUT[0xc0] r0 0x3 rZ                           // delay=4 wt=000001
+} -> [1]
+block.u 1 L15 [0, 1] -> {
+      ur0      = iadd3 ur0 ur3 rZ                                   // delay=3
+      r40..44  = ldsm.16.m8n8.x4 [r1]                               // delay=2 wr:0
+      r2..4    = ld.shared.strong.cta.b64 [r1]                      // delay=2 wr:0
+      r4       = ld.global.a64.constant.b128 [r8..10]               // delay=2 wr:0
+                 st.local.b32 [r1] r3                               // delay=1
+      r0..4    = hmma.m16n8k16.f32 r40..44 r16..18 r0..4            // delay=15 wr:0
+      r5       = ffma r1 r2 r5                                      // delay=4
+@!p0             bra pT L15                                         // delay=1
+} -> [1, 2]
+)";
+
+constexpr const char* ir3 = R"(; num_ubos: 0
+@in(r48.x)	in0 (wrmask=0x7)
+l951:
+(ss)(rpt1)mad.f32 r18.z, r23.y, (r)r6.x, (r)(last)r18.z
+(sy)(ss)mov.u32u32 r3.z, (last)r2.y
+ldl.u32 r23.y, l[r21.z+64], 4
+isam.v.base0 (u32)(xyzw)r6.x, r5.y, s#0, t#0
+stp.u32 p[r1.x], r2.x, 1
+nop
+(ss)br p0.x, #l951
+end
+)";
+
+}  // namespace
+
+TEST_CASE("assembly: the inner loop of ACO, and not the one around it") {
+    const auto loop = inner_loop(read_aco(aco));
+    REQUIRE(loop.size() == 7);
+    CHECK(loop[0].bytes == 2);
+    CHECK(loop[1].bytes == 16);
+    CHECK(loop[3].op == "v_wmma_f32_16x16x16_f16");
+    CHECK(loop[3].multiply_adds == 4096);
+    CHECK(loop[5].bytes == 4);
+    for (const auto& [unit, n] : {std::pair{Unit::matrix, 1},
+                                  {Unit::shared, 2},
+                                  {Unit::wait, 1},
+                                  {Unit::vector, 1},
+                                  {Unit::scratch, 1},
+                                  {Unit::scalar, 1},
+                                  {Unit::memory, 0},
+                                  {Unit::multiply_add, 0}})
+        CHECK(count(loop, unit) == n);
+}
+
+TEST_CASE("assembly: two products of an instruction count twice") {
+    const auto loop = inner_loop(read_aco(aco_f32));
+    REQUIRE(loop.size() == 5);
+    CHECK(loop[0].multiply_adds == 2);
+    CHECK(loop[1].multiply_adds == 1);
+    CHECK(loop[2].multiply_adds == 1);
+    CHECK(loop[3].unit == Unit::vector);
+}
+
+TEST_CASE("assembly: NAK") {
+    const auto loop = inner_loop(read_nak(nak));
+    REQUIRE(loop.size() == 8);
+    CHECK(loop[0].unit == Unit::scalar);  // of uniform registers
+    CHECK(loop[1].unit == Unit::shared);
+    CHECK(loop[1].bytes == 16);
+    CHECK(loop[2].bytes == 8);
+    CHECK(loop[3].unit == Unit::memory);
+    CHECK(loop[3].bytes == 16);
+    CHECK(loop[4].unit == Unit::scratch);
+    CHECK(loop[5].multiply_adds == 2048);
+    CHECK(loop[6].unit == Unit::multiply_add);
+}
+
+TEST_CASE("assembly: ir3, with what an instruction repeats") {
+    const auto loop = inner_loop(read_ir3(ir3));
+    REQUIRE(loop.size() == 7);
+    CHECK(count(loop, Unit::multiply_add) == 2);
+    CHECK(loop[2].unit == Unit::shared);
+    CHECK(loop[2].bytes == 16);
+    CHECK(loop[3].bytes == 16);
+    CHECK(loop[4].unit == Unit::scratch);
+}
+
+TEST_CASE("assembly: text without a loop that multiplies has none") {
+    CHECK(inner_loop(read_aco("BB0:\n\tv_fma_f32 v1, v2, v3, v4 ; 0\n\ts_endpgm ; 0\n")).empty());
+    CHECK(inner_loop(read_aco("BB0:\n\ts_nop 0 ; 0\n\ts_branch BB0 ; 0\n")).empty());
+    for (const auto read : {read_aco, read_nak, read_ir3})
+        for (const char* text : {"", "\n", ":", "BB", "(", "@!p0", "block", "(rpt", "l9:"})
+            CHECK(inner_loop(read(text)).empty());
+    CHECK(!program_of({{}, {{"NIR", aco}}}));
+    CHECK(program_of({{}, {{"NIR", ""}, {"Assembly", aco}}}));
+}
+
+TEST_CASE("bound: the unit that is busy for longest") {
+    const Architecture* const rdna3 = find_architecture("AMD Radeon Graphics (RADV NAVI31)");
+    REQUIRE(rdna3);
+    CHECK(rdna3->name == "RDNA3");
+    CHECK(find_architecture("RDNA3") == rdna3);
+    CHECK(!find_architecture("a GPU"));
+    // One product of 32 cycles and one other vector instruction, which have one unit.
+    const auto bound = bound_of(inner_loop(read_aco(aco)), *rdna3, 32);
+    REQUIRE(bound);
+    CHECK(bound->cycles == 33);
+    CHECK(bound->peak_part == doctest::Approx(32 / 33.0));
+    CHECK(std::string(bound->unit) == "vector");
+    // Ten times the loads of shared memory: 18 bytes by 32 invocations, at 64 bytes a cycle.
+    auto loop = inner_loop(read_aco(aco));
+    loop[0].repeats = loop[1].repeats = 10;
+    const auto by_shared = bound_of(loop, *rdna3, 32);
+    CHECK(by_shared->cycles == 90);
+    CHECK(std::string(by_shared->unit) == "shared");
+    loop[5].repeats = 100;
+    CHECK(std::string(bound_of(loop, *rdna3, 32)->unit) == "scratch");
+}
+
+TEST_CASE("bound: multiply-adds of f32 by the size of the subgroup") {
+    const auto loop = inner_loop(read_aco(aco_f32));
+    // Waves of 32: three instructions that multiply, with four of six possible products, and another one.
+    const auto small = bound_of(loop, *find_architecture("RDNA3"), 32);
+    CHECK(small->cycles == 4);
+    CHECK(small->peak_part == doctest::Approx(2 / 4.0));
+    // RDNA2 has 32 lanes for all of them.
+    const auto rdna2 = bound_of(loop, *find_architecture("RDNA2"), 64);
+    CHECK(rdna2->cycles == 8);
+}
+
+TEST_CASE("bound: a matrix instruction without a rate has none, and NVIDIA issues one instruction in a cycle") {
+    const auto loop = inner_loop(read_nak(nak));
+    CHECK(!bound_of(loop, *find_architecture("RDNA3"), 32));
+    const auto ampere = bound_of(loop, *find_architecture("Ampere"), 32);
+    REQUIRE(ampere);
+    CHECK(ampere->cycles == 24);  // of shared memory: 24 bytes by 32 invocations, at 32 bytes a cycle
+    auto many = loop;
+    many[0].repeats = 30;
+    CHECK(bound_of(many, *find_architecture("Ampere"), 32)->cycles == 37);
+    CHECK(std::string(bound_of(many, *find_architecture("Ampere"), 32)->unit) == "issue");
+}

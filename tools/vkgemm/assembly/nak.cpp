@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// What NAK, the compiler of NVK, writes: a block begins with its number and label, an instruction may have a predicate
+// and results.
+//
+//     block.u 11 L15 [10, 19] -> {
+//           r0..4    = hmma.m16n8k16.f32 r40..44 r16..18 r0..4            // delay=15 wr:0
+//     @!p0             bra pT L49                                         // delay=1 wt=000001
+#include "assembly/program.h"
+
+namespace vkgemm::tool {
+namespace nak {
+namespace {
+
+using std::string_view;
+
+double bytes_of(string_view op) {
+    for (const auto& [suffix, bytes] : {std::pair<string_view, double>{".b128", 16},
+                                        {".b64", 8},
+                                        {".b16", 2},
+                                        {".u16", 2},
+                                        {".i16", 2},
+                                        {".u8", 1},
+                                        {".i8", 1},
+                                        {".b8", 1},
+                                        {".m8n8.x4", 16},
+                                        {".x4", 16},
+                                        {".x2", 8}})
+        if (op.find(suffix) != op.npos) return bytes;
+    return 4;
+}
+
+double multiply_adds_of(string_view name) {
+    if (name == "ffma" || name == "dfma") return 1;
+    return name == "hfma2" ? 2 : name == "idp4" ? 4 : 0;
+}
+
+Instruction instruction_of(string_view op) {
+    Instruction x{.op = std::string(op)};
+    const string_view name = op.substr(0, op.find('.'));
+    const auto is = [&](std::initializer_list<string_view> words) {
+        for (const string_view word : words)
+            if (name == word) return true;
+        return false;
+    };
+    if (is({"hmma", "imma"})) {
+        x.unit = Unit::matrix;
+        x.multiply_adds = shape_in(op);
+    } else if (is({"ld", "st", "ldsm", "atom"})) {
+        const bool shared = name == "ldsm" || op.find(".shared") != op.npos;
+        x.unit = shared ? Unit::shared : op.find(".local") != op.npos ? Unit::scratch : Unit::memory;
+        x.bytes = bytes_of(op);
+    } else if (is({"bar", "nop", "bsync", "bssy", "warpsync", "membar", "depbar", "yield"})) {
+        x.unit = Unit::wait;
+    } else if (is({"bra", "exit", "ldc", "ldcu", "bclear"})) {
+        x.unit = Unit::scalar;
+    } else if (const double products = multiply_adds_of(name); products > 0) {
+        x.unit = Unit::multiply_add;
+        x.multiply_adds = products;
+    }
+    return x;
+}
+
+// What is left of an instruction without its predicate and its results.
+string_view without_results(string_view line) {
+    if (const size_t equals = line.find(" = "); equals != line.npos) return line.substr(equals + 3);
+    if (line.starts_with("@")) take_word(line);
+    return line;
+}
+
+// A result in a uniform register: the scalar unit computes it.
+bool is_uniform(string_view line) {
+    if (line.starts_with("@")) take_word(line);
+    const string_view first = take_word(line);
+    return first.starts_with("ur") || first.starts_with("up");
+}
+
+}  // namespace
+}  // namespace nak
+
+Program read_nak(std::string_view text) {
+    Program out;
+    Labels labels;
+    while (!text.empty()) {
+        std::string_view line = take_line(text);
+        line = line.substr(0, line.find("//"));
+        std::string_view rest = line;
+        const std::string_view first = take_word(rest);
+        if (first.starts_with("block")) {
+            take_word(rest);
+            labels.define(take_word(rest), out.instructions.size());
+            continue;
+        }
+        if (first.empty() || first.starts_with("}") || first.starts_with(";")) continue;
+        std::string_view operands = nak::without_results(line);
+        const std::string_view op = take_word(operands);
+        if (op == "bra") {
+            std::string_view label = take_word(operands);  // or a predicate before it
+            if (!label.starts_with("L")) label = take_word(operands);
+            labels.jump(label, out.instructions.size());
+        }
+        out.instructions.push_back(nak::instruction_of(op));
+        if (Unit& unit = out.instructions.back().unit; unit <= Unit::vector && nak::is_uniform(line))
+            unit = Unit::scalar;
+    }
+    out.jumps = labels.jumps();
+    return out;
+}
+
+}  // namespace vkgemm::tool

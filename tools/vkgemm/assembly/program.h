@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// The assembly of a kernel as instructions, whichever compiler wrote it. Pure.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vkgemm/host.hpp"
+
+namespace vkgemm::tool {
+
+/// What an instruction keeps busy. Scratch is memory for values that have no registers.
+enum class Unit : uint8_t { matrix, multiply_add, vector, shared, memory, scratch, scalar, wait, count };
+inline constexpr const char* unit_names[] = {"matrix", "fma",     "vector", "shared",
+                                             "memory", "scratch", "scalar", "waits"};
+
+struct Instruction {
+    Unit unit = Unit::vector;
+    std::string op;            // "v_wmma_f32_16x16x16_f16"
+    double multiply_adds = 0;  // of a subgroup, if it is of the matrix units; else of an invocation
+    double bytes = 0;          // that an invocation loads or stores
+    double repeats = 1;        // times that it is issued
+};
+
+/// A jump from an instruction to another; backward if to <= from.
+struct Jump {
+    size_t from, to;
+};
+
+struct Program {
+    std::vector<Instruction> instructions;
+    std::vector<Jump> jumps;
+};
+
+/// One compiler's text.
+struct Dialect {
+    std::string_view text_name;  // of PipelineReport::Text
+    Program (*read)(std::string_view);
+};
+Program read_aco(std::string_view);  // RADV
+Program read_nak(std::string_view);  // NVK
+Program read_ir3(std::string_view);  // Turnip
+inline constexpr Dialect dialects[] = {{"Assembly", read_aco}, {"NAK assembly", read_nak}, {"IR3 Assembly", read_ir3}};
+
+/// nullopt if the driver provides no assembly that is read here.
+std::optional<Program> program_of(const host::PipelineReport&);
+
+/// The instructions of one turn of the loop that multiplies; none if no loop does.
+std::vector<Instruction> inner_loop(const Program&);
+
+/// How many there are for each unit.
+std::array<double, static_cast<size_t>(Unit::count)> counts_of(const std::vector<Instruction>&);
+
+/// For the readers: jumps whose labels may come later.
+class Labels {
+   public:
+    void define(std::string_view label, size_t at) { defined_.emplace_back(label, at); }
+    void jump(std::string_view label, size_t from) { jumps_.emplace_back(label, from); }
+    std::vector<Jump> jumps() const;
+
+   private:
+    std::vector<std::pair<std::string_view, size_t>> defined_, jumps_;
+};
+
+/// For the readers: "16x16x16" anywhere in an op, or "m16n8k16": the product of the three sizes; 0 if there is none.
+double shape_in(std::string_view op);
+
+/// For the readers: the text's first line, which is taken off it.
+std::string_view take_line(std::string_view& text);
+/// The same for a word, without blanks and commas before it.
+std::string_view take_word(std::string_view& line);
+
+}  // namespace vkgemm::tool
