@@ -182,8 +182,9 @@ typedef struct VkgemmContextInfo {
      * (for example because it needs more workspace); or the model predicts that the kernel, although best for the row,
      * is slower than another one for the problem. vkgemmExplain reports which case applied.
      *
-     * A line that cannot be read is refused (PARSE) with its number. A row whose kernel does not exist in this version,
-     * or cannot run on this device, is ignored. Each such reason is logged once. */
+     * A line that cannot be read is skipped, and logged (WARNING) with its number and the reason. A row whose kernel
+     * does not exist in this version, or cannot run on this device, is ignored; each such reason is logged (INFO) once.
+     * vkgemmReadTunedRows (explain.h) checks a file before it is used. */
     const char* tunedRows;
 
     /* May be NULL. The kernels that failed a self-test, as 'vkgemm check --out' and vkgemm::host::selfTest write them.
@@ -192,8 +193,8 @@ typedef struct VkgemmContextInfo {
      *     llvmpipe | block_f32_64x64 | 64x64x64: D[0][4] is 3 and should be 5
      *
      * The fields are: a part of the device's name, a kernel, and the reason. On that device, vkgemm never chooses the
-     * kernel, and refuses a plan that forces it, with the reason. A line that cannot be read is refused (PARSE) with
-     * its number. */
+     * kernel, and refuses a plan that forces it, with the reason. A line that cannot be read is skipped, and logged
+     * (WARNING) with its number and the reason; vkgemmReadDisabledKernels (explain.h) checks a file. */
     const char* disabledKernels;
 
     VkgemmRecordedFn recorded; /* may be NULL */

@@ -39,8 +39,10 @@ VKGEMM_API VkgemmResult vkgemmGetPipelineKeys(VkgemmContext context, char* text,
  * text. Lines are independent of each other, so you may divide them among threads. A pipeline that exists is not
  * compiled again.
  *
- * A line of another version of vkgemm, or of a kernel that this device cannot run, is ignored and logged. A line that
- * cannot be read is refused (PARSE) with its number, before anything is compiled. error may be NULL. Any thread. */
+ * A line that cannot be used is skipped: one that cannot be read (logged as a WARNING), and one of another version of
+ * vkgemm or of a kernel that this device cannot run (logged as INFO). The message has the number of the line, the line
+ * and the reason. The other lines are compiled, and the call succeeds. If the driver fails to compile a pipeline, the
+ * call fails with the driver's reason. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCompilePipelines(VkgemmContext context, const char* keys, VkgemmError* error);
 
 /* Destroys the pipelines that no plan uses. *destroyed receives their number; destroyed may be NULL. A plan that is not

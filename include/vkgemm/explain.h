@@ -255,8 +255,8 @@ typedef struct VkgemmRow {
 } VkgemmRow;
 
 /* Reads the format of VkgemmContextInfo::tunedRows. With a context, only the rows of its device are kept; context may
- * be NULL. PARSE, with the line number, if a line cannot be read. The object owns the strings of its rows. *rows is
- * NULL on failure. error may be NULL. */
+ * be NULL. PARSE, with the line number, if a line cannot be read; vkgemmCreateContext skips such a line. The object
+ * owns the strings of its rows. *rows is NULL on failure. error may be NULL. */
 VKGEMM_API VkgemmResult vkgemmReadTunedRows(VkgemmContext context, const char* text, VkgemmRows* rows,
                                             VkgemmError* error);
 

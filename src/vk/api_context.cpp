@@ -98,8 +98,10 @@ void read_native(const VkgemmContextInfo& info, VkgemmContext_T& context) {
     caps.native_code = plan::why_not_native(caps) ? 0 : vk::native_code_of(context.device);
 }
 
-Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps& caps) {
-    auto rows = plan::parse_tuned(of_caller ? of_caller : "");
+// `skipped` gets a sentence for each line of the caller's that cannot be read.
+Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps& caps,
+                                   std::vector<std::string>& skipped) {
+    auto rows = plan::parse_tuned(of_caller ? of_caller : "", nullptr, &skipped);
     if (!rows) return rows.status();
     auto built_in = plan::parse_tuned(plan::built_in_tuned(), &caps);  // no other device's
     if (!built_in) return built_in.status();
@@ -108,8 +110,10 @@ Result<plan::TunedRows> tuned_rows(const char* of_caller, const plan::DeviceCaps
     return plan::TunedRows(plan::tuned_for(caps, std::move(*rows)));
 }
 
-// Logs what matters of a new context.
-void log_context(const VkgemmContext_T& context, const std::vector<plan::DisabledKernelRow>& disabled) {
+// Logs what matters of a new context. `skipped` are lines of the caller's files that cannot be read.
+void log_context(const VkgemmContext_T& context, const std::vector<plan::DisabledKernelRow>& disabled,
+                 const std::vector<std::string>& skipped) {
+    for (const std::string& text : skipped) vk::log(context, VKGEMM_SEVERITY_WARNING, text);
     if (!context.forced_kernel.empty() && !plan::find_kernel(context.forced_kernel))
         vk::log(context, VKGEMM_SEVERITY_WARNING,
                 plan::concat({"VKGEMM_KERNEL: ", plan::unknown_kernel(context.forced_kernel)}));
@@ -166,16 +170,17 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
     context->log_user = info.logUser;
     context->recorded = info.recorded;
     context->recorded_user = info.recordedUser;
-    const auto disabled = plan::parse_disabled_kernels(info.disabledKernels ? info.disabledKernels : "");
+    std::vector<std::string> skipped;
+    const auto disabled = plan::parse_disabled_kernels(info.disabledKernels ? info.disabledKernels : "", &skipped);
     if (!disabled) return disabled.status();
     plan::mark_disabled(*disabled, context->caps);
-    auto tuned = tuned_rows(info.tunedRows, context->caps);
+    auto tuned = tuned_rows(info.tunedRows, context->caps, skipped);
     if (!tuned) return tuned.status();
     context->tuned = std::move(*tuned);
     context->caps.fitted = plan::fitted_weights(context->tuned.rows());
     context->kernels.emplace(context->caps);
     if (auto why = context->pipelines.init(context->device, context->caps.max_push_constant_bytes)) return *why;
-    log_context(*context, *disabled);
+    log_context(*context, *disabled, skipped);
     return context;
 }
 

@@ -41,31 +41,34 @@ std::string_view trimmed(std::string_view line) {
     return line;
 }
 
-// The keys of a text that this version and device can compile. What is ignored is logged.
-Result<std::vector<plan::PipelineKey>> read_keys(const VkgemmContext_T& context, std::string_view text) {
+// One line of keys: the key, or why the line is skipped.
+Result<plan::PipelineKey> read_key(const VkgemmContext_T& context, std::string_view line) {
+    const std::string_view version = line.substr(0, line.find(' '));
+    if (!is_version(version))
+        return Refusal{VKGEMM_ERROR_PARSE,
+                       plan::concat({"'", version, "' is not a version of vkgemm, as in '", version_of_keys(),
+                                     " naive_f32_8x8 addresses WG=64,BM=8,BN=8'"})};
+    if (version != version_of_keys())
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED, plan::concat({"it is of vkgemm ", version})};
+    auto key = plan::parse_pipeline_key(line.substr(version.size()));
+    if (!key) return key;
+    const auto why = plan::unfit(*key, context.caps);
+    return why ? Result<plan::PipelineKey>(*why) : key;
+}
+
+// The keys of a text that this version and device can compile. Each line that is skipped is logged.
+std::vector<plan::PipelineKey> read_keys(const VkgemmContext_T& context, std::string_view text) {
     std::vector<plan::PipelineKey> out;
     for (size_t number = 1; !text.empty(); ++number) {
-        const std::string_view line = text.substr(0, text.find('\n')), key = trimmed(line);
+        const std::string_view line = text.substr(0, text.find('\n')), trimmed_line = trimmed(line);
         text.remove_prefix(std::min(text.size(), line.size() + 1));
-        if (key.empty()) continue;
-        const std::string where = plan::concat({"pipeline keys, line ", number, ": "});
-        const std::string_view version = key.substr(0, key.find(' '));
-        if (!is_version(version))
-            return Refusal{VKGEMM_ERROR_PARSE,
-                           plan::concat({where, "'", version, "' is not a version of vkgemm, as in '",
-                                         version_of_keys(), " naive_f32_8x8 addresses WG=64,BM=8,BN=8'"})};
-        if (version != version_of_keys()) {
-            vk::log(context, VKGEMM_SEVERITY_INFO, plan::concat({where, "ignored, it is of vkgemm ", version}));
-            continue;
-        }
-        const auto read = plan::parse_pipeline_key(key.substr(version.size()));
-        if (!read && read.status().code == VKGEMM_ERROR_PARSE)
-            return Refusal{VKGEMM_ERROR_PARSE, where + read.status().text};
-        const auto why = read ? plan::unfit(*read, context.caps) : read.status();
-        if (why)
-            vk::log(context, VKGEMM_SEVERITY_INFO, plan::concat({where, "ignored: ", why->text}));
+        if (trimmed_line.empty()) continue;
+        if (auto key = read_key(context, trimmed_line))
+            out.push_back(*std::move(key));
         else
-            out.push_back(*read);
+            vk::log(context, key.status().code == VKGEMM_ERROR_PARSE ? VKGEMM_SEVERITY_WARNING : VKGEMM_SEVERITY_INFO,
+                    plan::concat(
+                        {"pipeline keys, line ", number, ": '", trimmed_line, "' is skipped: ", key.status().text}));
     }
     return out;
 }
@@ -133,9 +136,7 @@ VkgemmResult vkgemmCompilePipelines(VkgemmContext context, const char* keys, Vkg
         if (!context || !keys)
             return vk::to_result(error,
                                  Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, context ? "keys is null" : "context is null"});
-        const auto all = read_keys(*context, keys);
-        if (!all) return vk::to_result(error, all.status());
-        for (const plan::PipelineKey& key : *all)
+        for (const plan::PipelineKey& key : read_keys(*context, keys))
             if (const auto made = context->pipelines.get(plan::step_of(key), key.binding, false); !made)
                 return vk::to_result(error, made.status());
         return vk::success(error);

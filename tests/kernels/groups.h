@@ -13,6 +13,7 @@
 #include "plan/base/concat.h"
 #include "plan/problem/problem_text.h"
 #include "support/guarded.h"
+#include "support/keys.h"
 #include "support/owned.h"
 #include "vkgemm/text.hpp"
 
@@ -31,7 +32,7 @@ inline host::Buffer uploaded(const void* bytes, size_t size) {
     return *made;
 }
 
-/// Plans the problem of some groups. "", or "no plan: " and why.
+/// Plans the problem of some groups, and reads its keys back. "", or "no plan: " and why.
 inline std::string make_plan(const VkgemmProblem& problem, const VkgemmPlanOptions& options, OwnedPlan& plan,
                              VkgemmPlanInfo& info) {
     VkgemmError error{};
@@ -39,7 +40,8 @@ inline std::string make_plan(const VkgemmProblem& problem, const VkgemmPlanOptio
         return std::string("no plan: ") + error.text;
     info = {};
     info.structSize = sizeof info;
-    return vkgemmGetPlanInfo(plan.handle, &info) == VKGEMM_SUCCESS ? "" : "no plan info";
+    if (vkgemmGetPlanInfo(plan.handle, &info) != VKGEMM_SUCCESS) return "no plan info";
+    return unread_keys(plan.handle);
 }
 
 /// Records and runs it. "" or what went wrong; `messages`: how many the validation layer had before.

@@ -8,6 +8,7 @@
 #include "kernels/compare.h"
 #include "kernels/phases.h"
 #include "kernels/submission.h"
+#include "support/keys.h"
 #include "support/limited_device.h"
 
 namespace vkgemm::test {
@@ -193,7 +194,8 @@ std::string make_plan(const Case& x, const plan::Problem& given, const VkgemmPla
         return std::string("no plan: ") + error.text;
     out.info = {};
     out.info.structSize = sizeof out.info;
-    return vkgemmGetPlanInfo(out.plan.handle, &out.info) == VKGEMM_SUCCESS ? "" : "no plan info";
+    if (vkgemmGetPlanInfo(out.plan.handle, &out.info) != VKGEMM_SUCCESS) return "no plan info";
+    return unread_keys(out.plan.handle);
 }
 
 std::string keys_of(VkgemmPlan plan, std::string& out) {

@@ -51,6 +51,17 @@ TEST_CASE("disabled kernels: what cannot be read is refused by its line") {
     CHECK(has_words(parse_disabled_kernels(cut).status().text, "line 2"));
 }
 
+TEST_CASE("disabled kernels: a line that cannot be read costs no other line") {
+    std::vector<std::string> skipped;
+    const auto rows = parse_disabled_kernels("d | k | r\nd | k\n | k | r\nd | l | r\n", &skipped);
+    REQUIRE(rows);
+    REQUIRE(rows->size() == 2);
+    CHECK(rows->at(1).kernel == "l");
+    REQUIRE(skipped.size() == 2);
+    CHECK(has_words(skipped[0], "line 2", "DEVICE | KERNEL | REASON", "'d | k' is skipped"));
+    CHECK(has_words(skipped[1], "line 3", "device is missing", "'| k | r' is skipped"));
+}
+
 TEST_CASE("disabled kernels: the chosen kernel, left out, gives way to the next, and says why") {
     DeviceCaps dev = device();
     const auto first = select(dev, problem(), {});

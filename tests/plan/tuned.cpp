@@ -122,6 +122,13 @@ TEST_CASE("a line that is not a tuned row is refused with its number and the rea
         const Result<std::vector<TunedRow>> rows = parse_tuned(one.first);
         REQUIRE_MESSAGE(!rows, std::string(one.first));
         CHECK(rows.status().code == VKGEMM_ERROR_PARSE);
+        std::vector<std::string> skipped;
+        const std::string good = "H200 | 8x8x8 | naive_f32_8x8 |\n";
+        const auto others = parse_tuned(good + one.first + "\n" + good, nullptr, &skipped);
+        REQUIRE(others);
+        CHECK(others->size() >= 2);
+        REQUIRE(skipped.size() == 1);
+        CHECK(has_words(skipped[0], "tuned rows, line", "' is skipped"));
         for (const std::string& word : one.second)
             CHECK_MESSAGE(has_words(rows.status().text, word), "'", word, "' is not in: ", rows.status().text);
     }

@@ -151,7 +151,8 @@ double log_ratio(uint64_t a, uint64_t b) { return a == b ? 0 : std::fabs(std::lo
 
 }  // namespace
 
-Result<std::vector<TunedRow>> parse_tuned(string_view text, const DeviceCaps* for_device) {
+Result<std::vector<TunedRow>> parse_tuned(string_view text, const DeviceCaps* for_device,
+                                          std::vector<string>* skipped) {
     const string* const name = for_device ? &for_device->name : nullptr;
     std::vector<TunedRow> out;
     for (size_t number = 1; !text.empty(); ++number) {
@@ -161,8 +162,11 @@ Result<std::vector<TunedRow>> parse_tuned(string_view text, const DeviceCaps* fo
         line = trimmed(line.substr(0, line.find('#')));
         if (line.empty()) continue;
         Result<std::optional<TunedRow>> row = read_row(line, number, name);
-        if (!row) return row.status();
-        if (*row) out.push_back(std::move(**row));
+        if (!row && !skipped) return row.status();
+        if (!row)
+            skipped->push_back(concat({row.status().text, "; the line '", line, "' is skipped"}));
+        else if (*row)
+            out.push_back(std::move(**row));
     }
     return out;
 }

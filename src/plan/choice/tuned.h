@@ -37,9 +37,11 @@ struct TunedRow {
     Tile found_tile = {};
 };
 
-/// Refusals (VKGEMM_ERROR_PARSE) name the line. Whether a kernel exists and fits is decided by tuned_for(). With a
-/// device, rows for others are passed over unread, which saves time on text that is known to be sound.
-Result<std::vector<TunedRow>> parse_tuned(std::string_view text, const DeviceCaps* for_device = nullptr);
+/// Refusals (VKGEMM_ERROR_PARSE) name the line. With `skipped`, a line that cannot be read is skipped, and a sentence
+/// about it is added there. Whether a kernel exists and fits is decided by tuned_for(). With a device, rows for others
+/// are not read, which saves time on text that is known to be sound.
+Result<std::vector<TunedRow>> parse_tuned(std::string_view text, const DeviceCaps* for_device = nullptr,
+                                          std::vector<std::string>* skipped = nullptr);
 
 /// src/plan/choice/tuned.txt
 std::string_view built_in_tuned();

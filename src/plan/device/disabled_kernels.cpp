@@ -26,7 +26,8 @@ Result<DisabledKernelRow> read_disabled_kernel(std::string_view line, size_t num
 
 }  // namespace
 
-Result<std::vector<DisabledKernelRow>> parse_disabled_kernels(std::string_view text) {
+Result<std::vector<DisabledKernelRow>> parse_disabled_kernels(std::string_view text,
+                                                              std::vector<std::string>* skipped) {
     std::vector<DisabledKernelRow> out;
     for (size_t number = 1; !text.empty(); ++number) {
         std::string_view line = text.substr(0, text.find('\n'));
@@ -35,8 +36,11 @@ Result<std::vector<DisabledKernelRow>> parse_disabled_kernels(std::string_view t
         line = trimmed(line.substr(0, line.find('#')));
         if (line.empty()) continue;
         Result<DisabledKernelRow> row = read_disabled_kernel(line, number);
-        if (!row) return row.status();
-        out.push_back(std::move(*row));
+        if (!row && !skipped) return row.status();
+        if (row)
+            out.push_back(std::move(*row));
+        else
+            skipped->push_back(concat({row.status().text, "; the line '", line, "' is skipped"}));
     }
     return out;
 }

@@ -19,8 +19,10 @@ struct DisabledKernelRow {
     std::string device, kernel, why;
 };
 
-/// Refusals (VKGEMM_ERROR_PARSE) give the number of the line. A row may name a kernel that this version does not have.
-Result<std::vector<DisabledKernelRow>> parse_disabled_kernels(std::string_view text);
+/// Refusals (VKGEMM_ERROR_PARSE) give the number of the line. With `skipped`, a line that cannot be read is skipped
+/// instead, and a sentence about it is added there. A row may name a kernel that this version does not have.
+Result<std::vector<DisabledKernelRow>> parse_disabled_kernels(std::string_view text,
+                                                              std::vector<std::string>* skipped = nullptr);
 
 /// Adds the rows that are for this device to its capabilities.
 void mark_disabled(std::span<const DisabledKernelRow> rows, DeviceCaps& caps);

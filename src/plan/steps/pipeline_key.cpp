@@ -34,6 +34,7 @@ uint32_t most_of(const ProblemConstant& c) {
     if (c.name.starts_with("FORMAT_")) return types;
     if (c.name == "SCALARS") return SCALARS_ALPHA | SCALARS_BETA | SCALARS_CLAMP | SCALARS_MONITOR | SCALARS_LARGEST;
     if (c.name == "INDICES_PER_ROW" || c.name == "SLOPE") return UINT32_MAX;
+    if (c.name == "BY_INDEX") return 2;
     if (c.name == "TABLE_HAS")
         return TABLE_HAS_M | TABLE_HAS_N | TABLE_HAS_K | TABLE_SWAPPED | TABLE_C_IS_D | TABLE_ADDRESSES | TABLE_MIXED |
                TABLE_DIRECT;
