@@ -37,9 +37,13 @@ typedef enum VkgemmOperandKind {
      * addresses are faster), if a native kernel may compute the types, or if the problem has a grouping or scalars.
      * VkgemmPlanInfo::usesAddresses is then 1, and the buffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT. */
     VKGEMM_OPERANDS_BUFFERS = 0,
-    /* A run states a device address, or a buffer and an offset. vkgemm queries the address of the buffer. Needs
-     * bufferDeviceAddress. */
+    /* A run states a device address, or a buffer and an offset. vkgemm queries the address of the buffer. Every kernel
+     * reads addresses. Needs bufferDeviceAddress. */
     VKGEMM_OPERANDS_ADDRESSES = 1,
+    /* As BUFFERS, but push descriptors are demanded: the validation layers see which bytes a dispatch touches only if
+     * they are bound. Where descriptors are not possible, the plan is refused (UNSUPPORTED), and native kernels are not
+     * used. */
+    VKGEMM_OPERANDS_DESCRIPTORS = 2,
     VKGEMM_OPERANDS_MAX_ENUM = 0x7fffffff
 } VkgemmOperandKind;
 

@@ -192,6 +192,7 @@ VKGEMM_API VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem
  * other combination is refused (OPERAND):
  *   VKGEMM_OPERANDS_BUFFERS     buffer and offset; address must be 0
  *   VKGEMM_OPERANDS_ADDRESSES   either buffer and offset, or an address, to which offset is added
+ *   VKGEMM_OPERANDS_DESCRIPTORS as BUFFERS
  * The size of this struct never changes. */
 typedef struct VkgemmOperand {
     VkBuffer buffer;         /* needs VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, and also ..._SHADER_DEVICE_ADDRESS_BIT if

@@ -87,7 +87,7 @@ DeviceCaps without_optional_addresses(const DeviceCaps& dev, bool addresses) {
 Result<Needs> needs_either_way(const DeviceCaps& least, const DeviceCaps& dev, const PreparedProblem& p,
                                const Request& request) {
     Result<Needs> out = needs_of_one(least, p, request);
-    if (!out && !request.addresses && (dev.features & need::buffer_address)) {
+    if (!out && !request.addresses && !request.descriptors && (dev.features & need::buffer_address)) {
         Request by_address = request;
         by_address.addresses = true;
         const Result<Needs> other = needs_of_one(dev, p, by_address);
@@ -106,9 +106,10 @@ Status about_problem(size_t index, Status why) {
     return why;
 }
 
-Result<Needs> needs_of(const DeviceCaps& dev, std::span<const Problem> problems, bool addresses) {
+Result<Needs> needs_of(const DeviceCaps& dev, std::span<const Problem> problems, bool addresses, bool descriptors) {
     Request request;
     request.addresses = addresses;
+    request.descriptors = descriptors;
     const DeviceCaps least = without_optional_addresses(dev, addresses);
     const Result<Binding> binding = choose_binding(least, request);
     if (!binding) return binding.status();

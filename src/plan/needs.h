@@ -15,10 +15,11 @@ struct Needs {
 /// The refusal of one of several problems, with its index: "problems[2]: why".
 Status about_problem(size_t index, Status);
 
-/// `addresses`: plans will be made for operands as device addresses.
+/// `addresses`: plans will be made for operands as device addresses; `descriptors`: for bound descriptors alone.
 /// `problems` are as the caller states them; empty: whatever any built-in kernel can use; then only the operands'
 /// way is
 /// required.
-Result<Needs> needs_of(const DeviceCaps&, std::span<const Problem> problems, bool addresses = false);
+Result<Needs> needs_of(const DeviceCaps&, std::span<const Problem> problems, bool addresses = false,
+                       bool descriptors = false);
 
 }  // namespace vkgemm::plan

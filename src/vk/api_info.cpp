@@ -62,7 +62,8 @@ Result<FoundNeeds> find_needs(const VkgemmNeedsInfo& info) {
     auto caps = vk::read_device_caps(*f, info.physicalDevice, *version, *offered);
     if (!caps) return caps.status();
     caps->is_physical = true;
-    auto needs = plan::needs_of(*caps, *problems, info.operands == VKGEMM_OPERANDS_ADDRESSES);
+    auto needs = plan::needs_of(*caps, *problems, info.operands == VKGEMM_OPERANDS_ADDRESSES,
+                                info.operands == VKGEMM_OPERANDS_DESCRIPTORS);
     if (!needs) return needs.status();
     auto extensions = vk::device_extensions(*f, info.physicalDevice);
     if (!extensions) return extensions.status();

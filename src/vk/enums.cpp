@@ -64,7 +64,7 @@ std::optional<Status> check_enums(const VkgemmProblem& p) {
 }
 
 std::optional<Status> check_enums(const VkgemmPlanOptions& o) {
-    return check("VkgemmPlanOptions::operands", o.operands, 0, VKGEMM_OPERANDS_ADDRESSES);
+    return check("VkgemmPlanOptions::operands", o.operands, 0, VKGEMM_OPERANDS_DESCRIPTORS);
 }
 
 std::optional<Status> check_enums(const VkgemmContextInfo& i) {
@@ -72,7 +72,7 @@ std::optional<Status> check_enums(const VkgemmContextInfo& i) {
 }
 
 std::optional<Status> check_enums(const VkgemmNeedsInfo& i) {
-    return check("VkgemmNeedsInfo::operands", i.operands, 0, VKGEMM_OPERANDS_ADDRESSES);
+    return check("VkgemmNeedsInfo::operands", i.operands, 0, VKGEMM_OPERANDS_DESCRIPTORS);
 }
 
 }  // namespace vkgemm::vk

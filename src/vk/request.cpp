@@ -62,6 +62,7 @@ plan::Result<plan::Request> request_from(const VkgemmPlanOptions* given, const V
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::unknown_kernel(request.kernel)};
     if (const auto tile = plan::with_constants({}, request.tile); !tile) return tile.status();
     request.addresses = options->operands == VKGEMM_OPERANDS_ADDRESSES;
+    request.descriptors = options->operands == VKGEMM_OPERANDS_DESCRIPTORS;
     request.workspace_limit = options->workspaceLimit;
     if (options->operandAlignment) request.operand_alignment = options->operandAlignment;
     if ((request.operand_alignment & (request.operand_alignment - 1)) ||

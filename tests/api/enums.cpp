@@ -135,9 +135,10 @@ TEST_CASE("enums out of range: entries behind the epilogue's steps are not read"
 }
 
 TEST_CASE("enums out of range: options, contexts, needs, chains") {
-    check_fields(options(),
-                 {{"VkgemmPlanOptions::operands", offsetof(VkgemmPlanOptions, operands), 0, VKGEMM_OPERANDS_ADDRESSES}},
-                 [](const VkgemmPlanOptions& o) { return dry_plan(problem("20x30x40"), o); });
+    check_fields(
+        options(),
+        {{"VkgemmPlanOptions::operands", offsetof(VkgemmPlanOptions, operands), 0, VKGEMM_OPERANDS_DESCRIPTORS}},
+        [](const VkgemmPlanOptions& o) { return dry_plan(problem("20x30x40"), o); });
     check_fields(
         context_info(),
         {{"VkgemmContextInfo::nativeKernels", offsetof(VkgemmContextInfo, nativeKernels), 0, VKGEMM_NATIVE_ANY_DRIVER}},
@@ -146,7 +147,7 @@ TEST_CASE("enums out of range: options, contexts, needs, chains") {
             return said([&](VkgemmError* e) { return vkgemmCreateContext(&info, &c.handle, e); });
         });
     check_fields(needs_info(),
-                 {{"VkgemmNeedsInfo::operands", offsetof(VkgemmNeedsInfo, operands), 0, VKGEMM_OPERANDS_ADDRESSES}},
+                 {{"VkgemmNeedsInfo::operands", offsetof(VkgemmNeedsInfo, operands), 0, VKGEMM_OPERANDS_DESCRIPTORS}},
                  needs_of);
     const VkgemmChainHeader header = with_value(VkgemmChainHeader{}, offsetof(VkgemmChainHeader, type), -5);
     VkgemmProblem p = problem("20x30x40");

@@ -457,3 +457,28 @@ TEST_CASE("threads that want one pipeline get one") {
         CHECK(pipeline == first);
     }
 }
+
+TEST_CASE("operands by descriptors can be demanded") {
+    VkgemmPlanOptions o = options();
+    o.operands = VKGEMM_OPERANDS_DESCRIPTORS;
+    o.flags = VKGEMM_PLAN_DRY;
+    OwnedPlan plan;
+    const Said made = make_plan(plan, problem("16x16x16"), o);
+    if (made.code != VKGEMM_SUCCESS)  // a device without push descriptors
+        return expect(made, VKGEMM_ERROR_UNSUPPORTED, {"VKGEMM_OPERANDS_DESCRIPTORS needs push descriptors"});
+    CHECK(info_of(plan.handle).usesAddresses == 0);
+    const auto memory = buffer(1 << 14);
+    VkgemmRun run{};
+    run.structSize = sizeof run;
+    run.a = at(memory);
+    run.b = at(memory, 1024);
+    run.d = at_address(4096);
+    expect(said([&](VkgemmError* e) { return vkgemmCheckRun(plan.handle, &run, e); }), VKGEMM_ERROR_OPERAND,
+           {"operand d", "has an address"});
+    OwnedPlan none;
+    expect(make_plan(none, problem("16x16x16 batch=4 upto=m groups=table"), o), VKGEMM_ERROR_UNSUPPORTED,
+           {"groups are reached by address", "VKGEMM_OPERANDS_DESCRIPTORS"});
+    if (device().hasAddresses())
+        expect(make_plan(none, problem("16x16x16 scalars=alpha"), o), VKGEMM_ERROR_UNSUPPORTED,
+               {"scalars in memory", "VKGEMM_OPERANDS_DESCRIPTORS"});
+}

@@ -51,6 +51,9 @@ TEST_CASE("what is required is the least that serves, what is optional is only w
     CHECK(both->required == need::push_descriptor);
     CHECK((both->optional & need::buffer_address) != 0);
     CHECK(by_address->required == need::buffer_address);
+    const Result<Needs> by_descriptor = needs_of(cpu, plain, false, true);
+    REQUIRE(by_descriptor);
+    CHECK(by_descriptor->required == need::push_descriptor);
 
     const Result<Needs> any = needs_of(device("huge"), {});
     REQUIRE(any);

@@ -254,6 +254,15 @@ TEST_CASE("operands reach the shader by descriptors, or by addresses, or not at 
     CHECK(*choose_binding(d, by_address) == Binding::addresses);
     d.kind = DeviceKind::cpu;
     CHECK(*choose_binding(d, {}) == Binding::addresses);  // without a test for every access
+    Request by_descriptor;
+    by_descriptor.descriptors = true;
+    CHECK(*choose_binding(d, by_descriptor) == Binding::descriptors);
+    for (const char* line : {"64x64x64 scalars=alpha", "64x64x64 batch=2 groups=table"})
+        CHECK(has_words(choose_binding(d, parse_problem(line)->problem, by_descriptor).status().text,
+                        "VKGEMM_OPERANDS_DESCRIPTORS"));
+    DeviceCaps few = d;
+    few.max_storage_buffers = 6;
+    CHECK(has_words(choose_binding(few, by_descriptor).status().text, "7 storage buffers", "has 6"));
     d.features &= ~need::buffer_address;
     CHECK(*choose_binding(d, {}) == Binding::descriptors);
     d = device("huge");

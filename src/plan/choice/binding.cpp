@@ -15,6 +15,13 @@ Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                        std::string("operands as device addresses need the feature bufferDeviceAddress, which is ") +
                            dev.not_there()};
+    if (request.descriptors && !descriptors)
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                       concat({"VKGEMM_OPERANDS_DESCRIPTORS needs push descriptors (VK_KHR_push_descriptor or Vulkan "
+                               "1.4), which are ",
+                               dev.not_there(), ", and ", BIND_COUNT, " storage buffers a stage; the device has ",
+                               dev.max_storage_buffers})};
+    if (request.descriptors) return Binding::descriptors;
     const bool cpu = dev.kind == DeviceKind::cpu;  // whose drivers test every access through a descriptor
     if (!request.addresses && descriptors && !(cpu && addresses)) return Binding::descriptors;
     if (addresses) return Binding::addresses;
@@ -29,8 +36,9 @@ namespace {
 
 // Whether the device may run a kernel in machine code that has the types of the problem.
 bool may_be_native(const DeviceCaps& dev, const Problem& p, const Request& request) {
-    if (!VKGEMM_HAS_NATIVE || request.native != Request::Native::allowed || !(dev.features & need::buffer_address) ||
-        p.batchInvariant || why_not_native(dev))  // no native kernel is for batchInvariant
+    if (!VKGEMM_HAS_NATIVE || request.native != Request::Native::allowed || request.descriptors ||
+        !(dev.features & need::buffer_address) || p.batchInvariant ||
+        why_not_native(dev))  // no native kernel is for batchInvariant
         return false;
     if (!request.kernel.empty()) {
         const Kernel* const forced = find_kernel(request.kernel);
@@ -45,6 +53,10 @@ bool may_be_native(const DeviceCaps& dev, const Problem& p, const Request& reque
 }  // namespace
 
 Result<Binding> choose_binding(const DeviceCaps& dev, const Problem& p, const Request& request) {
+    if (request.descriptors && (p.scalars || p.grouping != VKGEMM_GROUPING_NONE))
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                       std::string(p.scalars ? "scalars in memory" : "groups") +
+                           " are reached by address, which VKGEMM_OPERANDS_DESCRIPTORS rules out"};
     if (!p.scalars && may_be_native(dev, p, request)) return Binding::addresses;
     if (!p.scalars) return choose_binding(dev, request);
     if ((p.scalars & VKGEMM_SCALARS_LARGEST) && lacks_device_scope(dev.features))

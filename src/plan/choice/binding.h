@@ -8,8 +8,8 @@ namespace vkgemm::plan {
 
 enum class Binding : uint8_t { descriptors, addresses };
 
-/// Addresses if the caller asked for them, if the device cannot push descriptors, or if it is a CPU that has addresses;
-/// otherwise descriptors. Refused if the device offers neither.
+/// What the caller demands. Otherwise addresses if the device cannot push descriptors, or if it is a CPU that has
+/// addresses, else descriptors. Refused if the device does not offer what is demanded, or neither.
 Result<Binding> choose_binding(const DeviceCaps&, const Request&);
 /// The same for this problem. Addresses if its scalars are in memory, or if a native kernel may compute it: neither is
 /// reached by descriptors.

@@ -13,6 +13,7 @@ struct Request {
     std::string preferred_kernel;      // of the environment: taken where it serves, if `kernel` is ""
     std::string tile;                  // constants to replace, "BM=128"; "": the row's own
     bool addresses = false;            // operands are device addresses
+    bool descriptors = false;          // operands must be bound as descriptors
     uint32_t operand_alignment = 16;   // bytes; a promise about every matrix operand
     uint64_t workspace_limit = 0;      // bytes that the caller is ready to bring; slices and packed operands want some
     const TunedRows* tuned = nullptr;  // may be null; not followed where a kernel or tile is asked for
