@@ -213,6 +213,8 @@ typedef enum VkgemmRecordFlagBits {
     VKGEMM_RECORD_ZERO_ALPHA = 4,     /* alpha, which must be 0, means 0: the product is skipped */
     VKGEMM_RECORD_SIZES = 8,          /* the run states its own m, n, k and batch; 0 means 0 */
     VKGEMM_RECORD_STRIDES = 16,       /* the run states its own strides; upTo must have VKGEMM_UP_TO_STRIDES */
+    VKGEMM_RECORD_KEEP_STRIDES = 32,  /* with RECORD_STRIDES: a stride of the run that is 0 is the problem's; without
+                                         this flag, it is dense for the sizes of the run */
     VKGEMM_RECORD_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmRecordFlagBits;
 
@@ -251,8 +253,10 @@ typedef struct VkgemmRun {
      * batch would use with its strides. With TABLE, INDEXED and ADDRESSES, the workspace must be given as a buffer, and
      * that buffer also needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. The run writes a VkgemmGroupReport to its start. */
     VkgemmOperand groups, indices;
-    VkgemmOperand scalars;    /* a VkgemmScalars, if VkgemmProblem::scalars is not 0 */
-    VkgemmRunStrides strides; /* with VKGEMM_RECORD_STRIDES; without that flag, all must be 0 (INVALID_ARGUMENT) */
+    VkgemmOperand scalars; /* a VkgemmScalars, if VkgemmProblem::scalars is not 0 */
+    /* With VKGEMM_RECORD_STRIDES; without that flag, all must be 0 (INVALID_ARGUMENT). A 0 is dense for the sizes of
+     * the run, or with VKGEMM_RECORD_KEEP_STRIDES the problem's stride. */
+    VkgemmRunStrides strides;
 } VkgemmRun;
 
 /* Checks a run without recording it. You can also check runs of a plan that is dry or not compiled. For any other plan,

@@ -287,11 +287,11 @@ typedef enum VkgemmUpToFlagBits {
 } VkgemmUpToFlagBits;
 
 /* The leading dimensions and strides of one run, in elements, by the rules of VkgemmMatrix and VkgemmProblem. 0 means
- * dense for the sizes of the run, not the problem's stride. VKGEMM_BROADCAST shares one matrix of A, B or C, but is
- * refused for an operand that has a ratio above 1 (INVALID_ARGUMENT). A leading dimension smaller than a row is
- * refused, and so are matrices of D that share elements (both INVALID_PROBLEM). Operands that one dispatch cannot reach
- * are refused too (LIMIT), because such a run is not divided. The values of C are read only for VKGEMM_C_SEPARATE. The
- * size of this struct never changes, because VkgemmRun contains it by value. */
+ * dense for the sizes of the run or, with VKGEMM_RECORD_KEEP_STRIDES, the problem's stride. VKGEMM_BROADCAST shares one
+ * matrix of A, B or C, but is refused for an operand that has a ratio above 1 (INVALID_ARGUMENT). A leading dimension
+ * smaller than a row is refused, and so are matrices of D that share elements (both INVALID_PROBLEM). Operands that one
+ * dispatch cannot reach are refused too (LIMIT), because such a run is not divided. The values of C are read only for
+ * VKGEMM_C_SEPARATE. The size of this struct never changes, because VkgemmRun contains it by value. */
 typedef struct VkgemmRunStrides {
     uint64_t lda, ldb, ldc, ldd;
     uint64_t batchStrideA, batchStrideB, batchStrideC, batchStrideD;

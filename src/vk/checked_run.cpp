@@ -28,6 +28,31 @@ Result<plan::Sizes> sizes_of(const VkgemmPlan_T& plan, const VkgemmRun& run) {
     return plan::sizes_of(plan.plan.problem.completed);
 }
 
+// The strides of a run, where those that are 0 are the problem's.
+VkgemmRunStrides with_strides_of(const plan::Problem& completed, const VkgemmRunStrides& given) {
+    const plan::Problem p = plan::restated(completed);
+    VkgemmRunStrides out = given;
+    const auto fill = [](uint64_t& stride, uint64_t of_problem) {
+        if (stride == 0) stride = of_problem;
+    };
+    const auto fill_d = [&](uint64_t& stride, uint64_t of_problem) {  // which is never shared: there is one matrix
+        if (of_problem != VKGEMM_BROADCAST) fill(stride, of_problem);
+    };
+    fill(out.lda, p.a.ld);
+    fill(out.ldb, p.b.ld);
+    fill(out.ldc, p.c.ld);
+    fill(out.ldd, p.d.ld);
+    fill(out.batchStrideA, p.a.batchStride);
+    fill(out.batchStrideB, p.b.batchStride);
+    fill(out.batchStrideC, p.c.batchStride);
+    fill_d(out.batchStrideD, p.d.batchStride);
+    fill(out.outerStrideA, p.outerStrideA);
+    fill(out.outerStrideB, p.outerStrideB);
+    fill(out.outerStrideC, p.outerStrideC);
+    fill_d(out.outerStrideD, p.outerStrideD);
+    return out;
+}
+
 // The problem of a run with strides of its own. It is filled in where it is, because it is a kilobyte.
 std::optional<Status> set_strided_problem(plan::RunProblem& out, const VkgemmPlan_T& plan, const plan::Sizes& sizes,
                                           const VkgemmRunStrides& strides) {
@@ -49,6 +74,9 @@ std::optional<Status> unfit_flags(const VkgemmPlan_T& plan, const VkgemmRun& run
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        "flags has VKGEMM_RECORD_STRIDES, but the plan was made for its own strides alone; set "
                        "VKGEMM_UP_TO_STRIDES in VkgemmProblem::upTo to vary them"};
+    if ((run.flags & VKGEMM_RECORD_KEEP_STRIDES) && !has_strides)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       "flags has VKGEMM_RECORD_KEEP_STRIDES, but not VKGEMM_RECORD_STRIDES; set both or neither"};
     constexpr VkgemmRunStrides none = {};
     if (!has_strides && std::memcmp(&run.strides, &none, sizeof none) != 0)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
@@ -63,7 +91,7 @@ std::optional<Status> check_run(CheckedRun& out, VkgemmPlan plan, const VkgemmRu
     Result<VkgemmRun> run = read_struct(given);
     if (!run) return run.status();
     constexpr uint32_t known = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER | VKGEMM_RECORD_ZERO_ALPHA |
-                               VKGEMM_RECORD_SIZES | VKGEMM_RECORD_STRIDES;
+                               VKGEMM_RECORD_SIZES | VKGEMM_RECORD_STRIDES | VKGEMM_RECORD_KEEP_STRIDES;
     if (run->flags & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"VkgemmRun::flags has unknown bits: ", run->flags & ~known})};
@@ -84,7 +112,9 @@ std::optional<Status> check_run(CheckedRun& out, VkgemmPlan plan, const VkgemmRu
         out.work = work_of(*plan);
     } else if (run->flags & VKGEMM_RECORD_STRIDES) {
         plan::RunProblem problem;
-        if (auto why = set_strided_problem(problem, *plan, *sizes, run->strides)) return why;
+        const bool keeps = run->flags & VKGEMM_RECORD_KEEP_STRIDES;
+        const VkgemmRunStrides strides = keeps ? with_strides_of(whole.completed, run->strides) : run->strides;
+        if (auto why = set_strided_problem(problem, *plan, *sizes, strides)) return why;
         out.work = work_of(*plan, problem, plan::are_wide(problem.normalised.problem), out.sized.emplace());
     } else {
         const plan::RunProblem problem = plan::with_sizes(whole, *sizes);

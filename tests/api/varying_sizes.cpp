@@ -126,6 +126,35 @@ TEST_CASE("sizes that a run may not have") {
     expect(make_plan(refused, problem("64x32x1600 upto=mk"), o), VKGEMM_ERROR_WORKSPACE, {"up to", "slices", "bytes"});
 }
 
+TEST_CASE("a run that keeps strides has the problem's where its own are 0") {
+    const auto memory = buffer(1 << 20);
+    OwnedPlan plan;
+    plan_for(plan, "16x12x24 batch=3 upto=mbs lda=32 ldb=20 stride_b=0 c=separate ldc=14 ldd=16");
+    VkgemmRun run = run_of(memory, 5, 12, 24, 2);
+    run.c = at(memory, 1 << 18);
+    run.beta = 1;
+    const auto bytes = [&](uint32_t flags) {
+        run.flags = VKGEMM_RECORD_SIZES | flags;
+        VkgemmRunAccess all[VKGEMM_SLOT_COUNT];
+        uint32_t count = VKGEMM_SLOT_COUNT;
+        REQUIRE(vkgemmGetRunAccesses(plan.handle, &run, &count, all, nullptr) == VKGEMM_SUCCESS);
+        REQUIRE(count == 4);
+        return std::vector<uint64_t>{all[0].size / 4, all[1].size / 4, all[2].size / 4, all[3].size / 4};
+    };
+    constexpr uint32_t own = VKGEMM_RECORD_STRIDES, keeps = own | VKGEMM_RECORD_KEEP_STRIDES;
+    const std::vector<uint64_t> of_problem = {16 * 32 + 4 * 32 + 24, 23 * 20 + 12, 16 * 14 + 4 * 14 + 12,
+                                              16 * 16 + 4 * 16 + 12};
+    CHECK(bytes(0) == of_problem);
+    CHECK(bytes(keeps) == of_problem);
+    CHECK(bytes(own) == std::vector<uint64_t>{2 * 5 * 24, 2 * 24 * 12, 2 * 5 * 12, 2 * 5 * 12});
+    run.strides.ldd = 40;
+    run.strides.batchStrideD = 200;
+    CHECK(bytes(keeps) == std::vector<uint64_t>{of_problem[0], of_problem[1], of_problem[2], 200 + 4 * 40 + 12});
+    run.strides = {};
+    run.flags = VKGEMM_RECORD_SIZES | VKGEMM_RECORD_KEEP_STRIDES;
+    expect(check(plan, run), VKGEMM_ERROR_INVALID_ARGUMENT, {"VKGEMM_RECORD_KEEP_STRIDES", "VKGEMM_RECORD_STRIDES"});
+}
+
 TEST_CASE("strides that a run may not have") {
     const auto memory = buffer(1 << 20);
     OwnedPlan plan, fixed, none;
