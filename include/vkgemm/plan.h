@@ -286,8 +286,8 @@ VKGEMM_API VkgemmResult vkgemmCheckGroups(VkgemmPlan plan, const VkgemmRun* run,
  * you use them. The graphics pipeline, its descriptor sets and all dynamic state are unchanged.
  *
  * Barriers between the plan's own dispatches are always recorded. Barriers before and after them are recorded only if
- * `flags` asks for them. If the instance has VK_EXT_debug_utils, a label with the problem and the kernel encloses the
- * dispatches. */
+ * `flags` asks for them; vkgemmFindHazards (debug.h) finds those that a frame lacks. If the instance has
+ * VK_EXT_debug_utils, a label with the problem and the kernel encloses the dispatches. */
 VKGEMM_API VkgemmResult vkgemmRecord(VkgemmPlan plan, VkCommandBuffer commandBuffer, const VkgemmRun* run,
                                      VkgemmError* error);
 

@@ -455,5 +455,6 @@ class Context {
 
 }  // namespace vkgemm
 
+#include <vkgemm/debug.hpp>
 #include <vkgemm/explain.hpp>
 #endif

@@ -4,7 +4,6 @@
 
 #include "plan/base/concat.h"
 #include "plan/needs.h"
-#include "plan/problem/factors.h"
 #include "vk/api_guard.h"
 #include "vk/checked_run.h"
 #include "vk/plan_pipelines.h"
@@ -71,21 +70,6 @@ std::vector<plan::PipelineKey> read_keys(const VkgemmContext_T& context, std::st
                         {"pipeline keys, line ", number, ": '", trimmed_line, "' is skipped: ", key.status().text}));
     }
     return out;
-}
-
-// What the run does with one operand; 0: nothing.
-VkAccessFlags2 access_of(const VkgemmPlan_T& p, const vk::CheckedRun& checked, VkgemmSlot slot) {
-    const plan::Requirement& need = (*checked.work.slots)[size_t(slot)];
-    const auto is_zero = [&](double x) { return plan::is_zero_factor(x, plan::finished_in(p.plan.problem.completed)); };
-    const auto [alpha, beta] = plan::known_factors(p.plan.problem.completed, checked.run.alpha, checked.run.beta);
-    const bool is_factor = slot == VKGEMM_SLOT_A || slot == VKGEMM_SLOT_B;
-    bool reads = need.reads;
-    if (is_factor && is_zero(alpha)) reads = false;
-    if (slot == VKGEMM_SLOT_C && is_zero(beta)) reads = false;
-    if (slot == VKGEMM_SLOT_D && p.plan.problem.completed.cSource == VKGEMM_C_IS_D && is_zero(beta)) reads = false;
-    return need.bytes == 0 ? 0
-                           : (reads ? VK_ACCESS_2_SHADER_STORAGE_READ_BIT : 0) |
-                                 (need.writes ? VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT : 0);
 }
 
 // The bytes that a plan for element `i` of a caller's array asks for.
@@ -159,17 +143,7 @@ VkgemmResult vkgemmGetRunAccesses(VkgemmPlan plan, const VkgemmRun* run, uint32_
         vk::CheckedRun checked;
         if (auto why = vk::check_run(checked, plan, run)) return vk::to_result(error, *why);
         const uint32_t capacity = *count;
-        *count = 0;
-        for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
-            const VkAccessFlags2 access = access_of(*plan, checked, VkgemmSlot(i));
-            if (!access) continue;
-            const vk::Resolved& x = checked.operands[i];
-            if (accesses && *count < capacity)
-                accesses[*count] = {VkgemmSlot(i), 0,        VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
-                                    access,        x.buffer, x.buffer ? x.offset : 0,
-                                    x.bytes,       x.address};
-            ++*count;
-        }
+        *count = vk::accesses_of(*plan, checked, accesses, capacity);
         if (accesses && capacity < *count)
             return vk::to_result(error, VKGEMM_INCOMPLETE,
                                  plan::concat({"there are ", *count, " accesses, and room for ", capacity}));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plan/base/concat.h"
+#include "plan/problem/factors.h"
 #include "vk/versioned.h"
 #include "vkgemm/text.hpp"
 
@@ -84,7 +85,37 @@ std::optional<Status> unfit_flags(const VkgemmPlan_T& plan, const VkgemmRun& run
     return std::nullopt;
 }
 
+// What the run does with one operand; 0: nothing.
+VkAccessFlags2 access_of(const VkgemmPlan_T& p, const CheckedRun& checked, VkgemmSlot slot) {
+    const plan::Requirement& need = (*checked.work.slots)[size_t(slot)];
+    const auto is_zero = [&](double x) { return plan::is_zero_factor(x, plan::finished_in(p.plan.problem.completed)); };
+    const auto [alpha, beta] = plan::known_factors(p.plan.problem.completed, checked.run.alpha, checked.run.beta);
+    const bool is_factor = slot == VKGEMM_SLOT_A || slot == VKGEMM_SLOT_B;
+    bool reads = need.reads;
+    if (is_factor && is_zero(alpha)) reads = false;
+    if (slot == VKGEMM_SLOT_C && is_zero(beta)) reads = false;
+    if (slot == VKGEMM_SLOT_D && p.plan.problem.completed.cSource == VKGEMM_C_IS_D && is_zero(beta)) reads = false;
+    return need.bytes == 0 ? 0
+                           : (reads ? VK_ACCESS_2_SHADER_STORAGE_READ_BIT : 0) |
+                                 (need.writes ? VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT : 0);
+}
+
 }  // namespace
+
+uint32_t accesses_of(const VkgemmPlan_T& plan, const CheckedRun& checked, VkgemmRunAccess* out, uint32_t capacity) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
+        const VkAccessFlags2 access = access_of(plan, checked, VkgemmSlot(i));
+        if (!access) continue;
+        const Resolved& x = checked.operands[i];
+        if (out && count < capacity)
+            out[count] = {VkgemmSlot(i), 0,        VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+                          access,        x.buffer, x.buffer ? x.offset : 0,
+                          x.bytes,       x.address};
+        ++count;
+    }
+    return count;
+}
 
 std::optional<Status> check_run(CheckedRun& out, VkgemmPlan plan, const VkgemmRun* given) {
     if (!plan) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "plan is null"};

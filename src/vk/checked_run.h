@@ -15,4 +15,8 @@ struct CheckedRun {
 /// Fills `out`, or says what is wrong with the run. Allocates nothing unless it is refused.
 std::optional<Status> check_run(CheckedRun& out, VkgemmPlan, const VkgemmRun*);
 
+/// What the run touches, by slot, as far as it fits `capacity` elements of `out`, which may be null. Returns how many
+/// there are.
+uint32_t accesses_of(const VkgemmPlan_T&, const CheckedRun&, VkgemmRunAccess* out, uint32_t capacity);
+
 }  // namespace vkgemm::vk

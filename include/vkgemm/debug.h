@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * For debugging an engine: the barriers that are missing between runs, and the barrier that two lists of runs need. Part
+ * of vkgemm.h, whose general rules hold here too. docs/validation.md shows a frame with a missing barrier.
+ */
+#ifndef VKGEMM_DEBUG_H
+#define VKGEMM_DEBUG_H
+
+#include <vkgemm/engine.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ----------------------------------------------------------------------------------------------------
+ * Barriers
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* One thing that a queue executes: a run, work of yours, or a barrier. A command with a barrier has nothing else. */
+typedef struct VkgemmCommand {
+    uint32_t structSize;
+    uint32_t accessCount; /* elements of accesses */
+    const void* pNext;
+    const char* name; /* of the command in texts, such as "attention"; may be NULL */
+    /* A run, as vkgemmRecord gets it; its BARRIER_BEFORE and BARRIER_AFTER count as barriers. The plan may be dry or
+     * not compiled. NULL: no run. Set both or neither. */
+    VkgemmPlan plan;
+    const VkgemmRun* run;
+    /* Memory that work of yours touches, such as a copy or a draw; beside a run, memory that the run touches and
+     * vkgemmGetRunAccesses does not list (VKGEMM_GROUPING_ADDRESSES). Each states its stages, its accesses, a buffer or
+     * an address, and its size in bytes (VK_WHOLE_SIZE: everything from there on). `slot` is not read. */
+    const VkgemmRunAccess* accesses;
+    /* A barrier, as vkCmdPipelineBarrier2 gets it. The flags of vkCmdPipelineBarrier have the same values: write them
+     * into a VkMemoryBarrier2 or VkBufferMemoryBarrier2. Of a VkImageMemoryBarrier2 only the stages count. State a
+     * semaphore or fence between two submissions as a VkMemoryBarrier2 from ALL_COMMANDS and MEMORY_WRITE to
+     * ALL_COMMANDS and MEMORY_READ | MEMORY_WRITE. NULL: no barrier. */
+    const VkDependencyInfo* barrier;
+} VkgemmCommand;
+
+typedef enum VkgemmHazardKind {
+    VKGEMM_HAZARD_READ_AFTER_WRITE = 0,
+    VKGEMM_HAZARD_WRITE_AFTER_WRITE = 1,
+    VKGEMM_HAZARD_WRITE_AFTER_READ = 2,
+    VKGEMM_HAZARD_MAX_ENUM = 0x7fffffff
+} VkgemmHazardKind;
+
+/* Two commands that touch the same bytes, at least one of them to write, without a sufficient barrier between them. The
+ * size of this struct never changes. */
+typedef struct VkgemmHazard {
+    VkgemmHazardKind kind;
+    uint32_t first, second; /* indices of the commands */
+    /* What the commands use the bytes as; VKGEMM_SLOT_MAX_ENUM: an element of VkgemmCommand::accesses. */
+    VkgemmSlot firstSlot, secondSlot;
+    uint32_t reserved; /* 0 */
+    /* What the commands do with the bytes. After a write, a barrier must have these stages and accesses. For a write
+     * after a read, the stages suffice. */
+    VkPipelineStageFlags2 firstStage, secondStage;
+    VkAccessFlags2 firstAccess, secondAccess;
+    VkBuffer buffer;         /* as one of the commands states it; VK_NULL_HANDLE if both state addresses */
+    VkDeviceSize offset;     /* of the first byte in `buffer`; 0 without a buffer */
+    VkDeviceSize size;       /* bytes that both touch */
+    VkDeviceAddress address; /* of the first byte; 0 if it is not known */
+    char text[512];          /* all of this as one line, with what the barriers between the commands lack; truncated if
+                                it does not fit */
+} VkgemmHazard;
+
+/* Finds the barriers that are missing between `commandCount` commands of one queue, in the order of submission. All
+ * have the same structSize. To check also that one frame waits for the one before it, pass the frame twice. The call
+ * works on the host alone: it records nothing, and asks the device only for the addresses of buffers.
+ *
+ * A run touches what vkgemmGetRunAccesses lists. Two operands touch the same bytes if they are in one buffer and their
+ * ranges overlap, or if both have an address (their own, or that of their buffer) and these ranges overlap. An address
+ * and a buffer whose address no run has used are never the same, and neither are two buffers without addresses that are
+ * bound to the same memory. A VkBufferMemoryBarrier2 therefore protects memory that is stated as an address only if
+ * some run by address states the same buffer; a VkMemoryBarrier2 always does. Ranges are taken as a whole, so
+ * interleaved rows of two matrices count as the same bytes.
+ *
+ * The bytes that a command writes replace what earlier commands did there, so a hazard is reported against the last
+ * writer and its readers. If a barrier covers a part of the bytes, the hazard has the rest. Barriers between the
+ * dispatches of one run are not its business: vkgemmRecord records them.
+ *
+ * count is as in vkgemmGetPlanAccesses; 0 hazards: nothing is missing. hazards may be NULL. A command that is refused
+ * is named: "commands[2]: ...". error may be NULL. Any thread. */
+VKGEMM_API VkgemmResult vkgemmFindHazards(const VkgemmCommand* commands, uint32_t commandCount, uint32_t* count,
+                                          VkgemmHazard* hazards, VkgemmError* error);
+
+/* Fills the barrier that must be recorded between the commands `before` and the commands `after`, in addition to
+ * barriers among them: what vkgemmFindHazards misses between a command of one list and a command of the other.
+ *
+ * *barrier gets all stages and accesses in one VkMemoryBarrier2. If nothing is missing, its stages and accesses are 0,
+ * and you may leave it out. `barriers` gets one VkBufferMemoryBarrier2 for each range of bytes, without a transfer of
+ * ownership; count is as in vkgemmGetPlanAccesses. Record either of the two. A barrier of the range is not possible
+ * where both commands state an address without a buffer (UNSUPPORTED, if count is not NULL). barrier, barriers and
+ * count may be NULL; without count, `barriers` must be NULL. A refusal names the command: "before[2]: ...". error may
+ * be NULL. Any thread. */
+VKGEMM_API VkgemmResult vkgemmBarrierBetween(const VkgemmCommand* before, uint32_t beforeCount,
+                                             const VkgemmCommand* after, uint32_t afterCount, VkMemoryBarrier2* barrier,
+                                             uint32_t* count, VkBufferMemoryBarrier2* barriers, VkgemmError* error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
