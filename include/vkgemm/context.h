@@ -120,14 +120,15 @@ typedef enum VkgemmSeverity {
  * with the same context, and must not throw. `text` is one line, and valid only until the function returns. */
 typedef void (*VkgemmLogFn)(void* user, VkgemmSeverity severity, const char* text);
 
-/* Your function that receives every product that vkgemmRecord has recorded, except packs, grouped products and runs
- * with a batch of 0. Use it to capture calls, as vkgemm::host does for the environment variable VKGEMM_CAPTURE. vkgemm
- * calls the function on the thread of vkgemmRecord, and holds no lock. The function must not record with the same
- * context, and must not throw.
+/* Your function that receives every run that vkgemmRecord has recorded, groups of all kinds included, except runs with
+ * a batch of 0. Use it to capture calls (vkgemmDescribeRun), as vkgemm::host does for the environment variable
+ * VKGEMM_CAPTURE. vkgemm calls the function on the thread of vkgemmRecord, and holds no lock. The function must not
+ * record with the same context, and must not throw.
  *
- * `problem` is the text of the problem with alpha and beta, as vkgemmFormatProblem writes it. If the run has
- * VKGEMM_RECORD_SIZES or VKGEMM_RECORD_STRIDES, the text has the sizes or strides of the run, and no upto=. `run` has
- * the structSize of the library. All pointers are valid only until the function returns. */
+ * `problem` is the text of the problem with alpha and beta, as vkgemmFormatProblem writes it; "": a pack. If the run
+ * has VKGEMM_RECORD_SIZES or VKGEMM_RECORD_STRIDES, the text has the sizes or strides of the run, and no upto= unless
+ * there is a table of groups. `run` has the structSize of the library. All pointers are valid only until the function
+ * returns. */
 struct VkgemmRun;
 typedef void (*VkgemmRecordedFn)(void* user, const char* problem, VkgemmPlan plan, const struct VkgemmRun* run);
 

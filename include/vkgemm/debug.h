@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * For debugging an engine: the barriers that are missing between runs, and the barrier that two lists of runs need. Part
- * of vkgemm.h, whose general rules hold here too. docs/validation.md shows a frame with a missing barrier.
+ * For debugging an engine: the barriers that are missing between runs, the barrier that two lists of runs need, and a
+ * run as a file that 'vkgemm replay' repeats. Part of vkgemm.h, whose general rules hold here too. docs/validation.md
+ * shows a frame with a missing barrier.
  */
 #ifndef VKGEMM_DEBUG_H
 #define VKGEMM_DEBUG_H
@@ -96,6 +97,44 @@ VKGEMM_API VkgemmResult vkgemmFindHazards(const VkgemmCommand* commands, uint32_
 VKGEMM_API VkgemmResult vkgemmBarrierBetween(const VkgemmCommand* before, uint32_t beforeCount,
                                              const VkgemmCommand* after, uint32_t afterCount, VkMemoryBarrier2* barrier,
                                              uint32_t* count, VkBufferMemoryBarrier2* barriers, VkgemmError* error);
+
+/* ----------------------------------------------------------------------------------------------------
+ * A run as a file
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* The bytes of one operand in host memory. The size of this struct never changes. */
+typedef struct VkgemmOperandData {
+    VkgemmSlot slot;
+    uint32_t reserved; /* 0 */
+    const void* data;
+    uint64_t size; /* in bytes; VkgemmRunAccess::size of this slot */
+} VkgemmOperandData;
+
+typedef struct VkgemmRunData {
+    uint32_t structSize;
+    uint32_t operandCount;
+    /* What the run's operands hold before it: an element for each operand that vkgemmGetRunAccesses lists, except the
+     * workspace, in the order of their slots. D is among them. */
+    const VkgemmOperandData* operands;
+    /* D after the run, of the same size; NULL: not known, for example because the device was lost. */
+    const void* result;
+} VkgemmRunData;
+
+/* Writes, as text, what 'vkgemm replay' needs to repeat the run with the same kernel: version, device, driver, the
+ * problem with the sizes, strides and factors of the run, the kernel, tile and workspace that this run uses (of a plan
+ * with varying sizes: those of its range), how operands reach the shader, and their alignment. docs/files.md describes
+ * the format.
+ *
+ * With data NULL, that is all: enough for a bug report or for `vkgemm explain`. With data, the text also has the size
+ * and checksum of each operand and of the result, and a file that can be replayed is the text without its null,
+ * followed by the bytes of data->operands in their order.
+ *
+ * UNSUPPORTED for packs, for runs that compute nothing, and for VKGEMM_GROUPING_ADDRESSES, whose memory is not known.
+ * INVALID_ARGUMENT if the operands of `data` are not those of the run; the text names the first that differs. The run
+ * is otherwise refused as by vkgemmCheckRun. The plan may be dry or not compiled. text and size are as in
+ * vkgemmFormatProblem. error may be NULL. Any thread. */
+VKGEMM_API VkgemmResult vkgemmDescribeRun(VkgemmPlan plan, const VkgemmRun* run, const VkgemmRunData* data, char* text,
+                                          size_t* size, VkgemmError* error);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// debug.h for C++20: missing barriers. Included by vkgemm.hpp.
+// debug.h for C++20: missing barriers, and runs as files. Included by vkgemm.hpp.
 #ifndef VKGEMM_DEBUG_HPP
 #define VKGEMM_DEBUG_HPP
 
@@ -90,6 +90,14 @@ inline Result<std::vector<VkBufferMemoryBarrier2>> bufferBarriersBetween(std::sp
     }
     if (code < 0) return convert::toStatus(code, error);
     return all;
+}
+
+/// vkgemmDescribeRun; `data` may be null.
+inline Result<std::string> describeRun(const Plan& plan, const Run& run, const VkgemmRunData* data = nullptr) {
+    const VkgemmRun c = convert::toC(run);
+    VkgemmError error{};
+    return convert::text(
+        [&](char* s, size_t* size) { return vkgemmDescribeRun(plan.handle(), &c, data, s, size, &error); }, error);
 }
 
 }  // namespace vkgemm

@@ -10,8 +10,9 @@
 //     (Vulkan 1.2 or VK_KHR_buffer_device_address).
 // Nothing else is required. On a device without timestamps, times are measured with the host's clock (Times::clock).
 //
-// VKGEMM_CAPTURE=DIR in the environment: if a submission through Device::submit records exactly one product, its
-// operands are written to a file in DIR for 'vkgemm replay'. Timed runs are not captured.
+// VKGEMM_CAPTURE=DIR in the environment: if a submission through Device::submit records exactly one run of a plan, its
+// operands are written to a file in DIR for 'vkgemm replay'. Timed runs are not captured. For another VkDevice,
+// vkgemmDescribeRun (debug.h) writes the same format.
 //
 // The Vulkan loader is opened at run time, so a program need not link it. Devices and Buffers may be destroyed in any
 // order: a Buffer keeps its Device alive. Destroy every vkgemm::Plan before the Device whose context created it.
@@ -257,32 +258,36 @@ Result<SelfTest> testNativeKernels(DeviceOptions options, const SelfTestOptions&
 /// The part of a device's name that rows of disabled kernels and tuned rows can hold: up to the first '|' or '#'.
 std::string rowDevice(const std::string& name);
 
-/// A call that VKGEMM_CAPTURE=DIR wrote to a file, with its operands before the call.
+/// A run that VKGEMM_CAPTURE=DIR or vkgemmDescribeRun wrote to a file.
 struct CapturedOperand {
     VkgemmSlot slot;
     std::vector<std::byte> bytes;
 };
 struct Capture {
     std::string version{}, device{}, driver{};  ///< where it was captured
-    std::string problem{};                      ///< its text, with alpha and beta
-    std::string kernel{}, tile{};               ///< of the plan
+    std::string problem{};                      ///< its text, with the run's sizes, alpha and beta
+    std::string kernel{}, tile{};               ///< of the run
+    bool addresses = false;                     ///< how operands reached the shader; false: by descriptors
     uint32_t alignment = 16;                    ///< PlanOptions::operandAlignment
-    uint64_t workspace = 0;                     ///< bytes that the plan used
-    std::vector<CapturedOperand> operands{};    ///< each slot at most once, D among them
-    uint64_t resultBytes = 0, resultChecksum = 0;
+    uint64_t workspace = 0;                     ///< bytes that the run used
+    bool hasData = false;                       ///< false: the text of a run without its operands
+    std::vector<CapturedOperand> operands{};    ///< each slot at most once, D among them; what they held before the run
+    uint64_t resultBytes = 0;                   ///< of D
+    bool hasResult = false;                     ///< false: D after the run is not known
+    uint64_t resultChecksum = 0;
 };
 
 /// Parses the contents of such a file. PARSE names the line, or the byte at which the data is truncated or damaged.
 Result<Capture> parseCapture(std::string_view text);
 
 struct Replay {
-    uint64_t checksum = 0;  ///< of D; equal to Capture::resultChecksum if the call gave the same bits
+    uint64_t checksum = 0;  ///< of D; equal to Capture::resultChecksum if the run gave the same bits
     std::string kernel{}, tile{};
     uint64_t workspace = 0;  ///< bytes that the plan used here
 };
 
-/// Runs a captured call again with the same kernel and tile. PARSE if an operand does not have the size that the
-/// problem requires.
+/// Repeats a captured run with the same kernel, tile and kind of operands. An operand that the run did not read holds
+/// zeros. PARSE if an operand does not have the size that the problem requires, or if the capture has no data.
 Result<Replay> replay(const Device& device, const Capture& capture);
 
 }  // namespace vkgemm::host

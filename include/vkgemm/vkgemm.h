@@ -13,7 +13,7 @@
  *               vkgemmRecord: adds the work to your command buffer, as often as you like, from any thread
  *   groups.h    VkgemmGroupReport: which groups of a table a run computed, and why it skipped others
  *   engine.h    control over when pipelines compile, which ranges a run touches, and how long a dispatch takes
- *   debug.h     the barriers that a frame lacks
+ *   debug.h     the barriers that a frame lacks, and a run as a file that the tool repeats
  *   explain.h   kernels, tiles, device properties, and the choice of a kernel, all as data
  *   native.h    whether plans may choose kernels in machine code
  *   tables.h    the rows of the element types and of the steps of an epilogue

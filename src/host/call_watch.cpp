@@ -10,8 +10,6 @@
 #include <random>
 
 #include "host/state.h"
-#include "vkgemm/operands.hpp"
-#include "vkgemm/text.hpp"
 
 namespace vkgemm::host::detail {
 namespace {
@@ -42,73 +40,82 @@ void CallWatch::recorded(void* device, const char* problem, VkgemmPlan plan, con
     CallWatch* const watch = watching;
     if (!watch || &watch->device_ != device) return;  // recorded for a queue of the program's own, or to be timed
     ++watch->calls_;
-    watch->run_ = {};  // the caller's struct may have the size of another version
-    std::memcpy(&watch->run_, run, std::min<size_t>(run->structSize, sizeof watch->run_));
-    watch->info_ = {};
-    watch->info_.structSize = sizeof watch->info_;
-    if (vkgemmGetPlanInfo(plan, &watch->info_) < 0) return;
-    if (watch->run_.flags &
-        (VKGEMM_RECORD_SIZES | VKGEMM_RECORD_STRIDES)) {  // as a plan for these sizes alone would be
-        const auto parsed = parseProblem(problem);
-        if (!parsed) return;
-        auto own = watch->device_.context.createPlan(
-            parsed->problem, {.operandAlignment = watch->info_.operandAlignment,
-                              .flags = VKGEMM_PLAN_DRY,
-                              .workspaceLimit = watch->info_.requiredBytes[VKGEMM_SLOT_WORKSPACE]});
-        if (!own) return;
-        watch->sized_plan_ = *std::move(own);
-        watch->info_ = watch->sized_plan_.info();
-    }
-    Capture c{.version = versionText(vkgemmVersion()),
-              .device = watch->device_.info.name,
-              .driver = watch->device_.info.driver,
-              .problem = problem};
-    c.kernel = watch->info_.kernel;
-    c.tile = watch->info_.tile;
-    c.alignment = std::max<uint32_t>(1, static_cast<uint32_t>(watch->info_.operandAlignment));
-    c.workspace = watch->info_.requiredBytes[VKGEMM_SLOT_WORKSPACE];
-    c.resultBytes = watch->info_.requiredBytes[VKGEMM_SLOT_D];
-    watch->capture_ = std::move(c);
-}
-
-Status CallWatch::read(VkgemmSlot slot, uint64_t bytes, std::vector<std::byte>& out) const {
-    const VkgemmOperand& o = operandOf(run_, slot);
-    if (!o.buffer)
-        return {VKGEMM_ERROR_OPERAND, VK_SUCCESS,
-                std::string("operand ") + slot_name(slot) + " is an address without a buffer"};
-    out.resize(bytes);
-    return device_.download(o.buffer, o.offset, out);
+    watch->plan_ = *problem ? plan : nullptr;  // a pack has no text
+    watch->run_ = {};                          // the library may be of another version
+    const size_t size = std::min<size_t>(run->structSize, sizeof watch->run_);
+    std::memcpy(&watch->run_, run, size);
+    watch->run_.structSize = static_cast<uint32_t>(size);
 }
 
 void CallWatch::recorded_all() {
-    if (!capture_) return;
-    if (calls_ > 1) {
-        log_warning(std::to_string(calls_) + " calls in one submission are not captured; one is");
-        return capture_.reset();
+    if (!plan_) return;
+    if (const Status s = read_operands(); !s) {
+        log_warning(s.text);
+        plan_ = nullptr;
     }
-    if (capture_->resultBytes == 0) return capture_.reset();  // an empty product
-    for (uint32_t i = 0; i < VKGEMM_SLOT_COUNT; ++i) {
-        const auto slot = static_cast<VkgemmSlot>(i);
-        if (info_.requiredBytes[i] == 0 || !is_captured(slot)) continue;
-        capture_->operands.push_back({slot, {}});
-        if (Status s = read(slot, info_.requiredBytes[i], capture_->operands.back().bytes); !s) {
-            log_warning(s.text);
-            return capture_.reset();
-        }
+}
+
+Status CallWatch::read_operands() {
+    if (calls_ > 1)
+        return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+                std::to_string(calls_) + " runs in one submission are not captured; one is"};
+    VkgemmError error{};
+    size_t size = 0;  // of a run that has no description, nothing is read
+    if (const VkgemmResult code = vkgemmDescribeRun(plan_, &run_, nullptr, nullptr, &size, &error); code < 0)
+        return {code, VK_SUCCESS, error.text};
+    VkgemmRunAccess accesses[VKGEMM_SLOT_COUNT];
+    uint32_t count = VKGEMM_SLOT_COUNT;
+    if (const VkgemmResult code = vkgemmGetRunAccesses(plan_, &run_, &count, accesses, &error); code < 0)
+        return {code, VK_SUCCESS, error.text};
+    for (const VkgemmRunAccess& x : std::span(accesses).first(count)) {
+        if (!is_captured(x.slot)) continue;
+        operands_.push_back({x.slot, std::vector<std::byte>(x.size)});
+        if (Status s = read(x, operands_.back().bytes); !s) return s;
+        if (x.slot == VKGEMM_SLOT_D) d_ = x;
     }
+    return {};
+}
+
+Status CallWatch::read(const VkgemmRunAccess& x, std::span<std::byte> out) const {
+    if (!x.buffer)
+        return {VKGEMM_ERROR_OPERAND, VK_SUCCESS,
+                std::string("operand ") + slot_name(x.slot) + " is an address without a buffer"};
+    return device_.download(x.buffer, x.offset, out);
 }
 
 void CallWatch::finished() {
-    if (!capture_) return;
-    std::vector<std::byte> result;
-    Status s = read(VKGEMM_SLOT_D, capture_->resultBytes, result);
-    capture_->resultChecksum = checksum(result);
-    if (s) s = write();
+    if (!plan_) return;
+    std::vector<std::byte> result(d_.size);
+    Status s = read(d_, result);
+    std::string text;
+    if (s) s = describe(result, text);
+    if (s) s = write(text);
     if (!s) log_warning(s.text);
 }
 
-Status CallWatch::write() const {
-    const fs::path folder = device_.capture_folder, name = new_name(capture_->kernel);
+Status CallWatch::describe(std::span<const std::byte> result, std::string& out) const {
+    std::vector<VkgemmOperandData> all;
+    for (const CapturedOperand& o : operands_)
+        all.push_back({.slot = o.slot, .reserved = 0, .data = o.bytes.data(), .size = o.bytes.size()});
+    const VkgemmRunData data = {.structSize = sizeof data,
+                                .operandCount = static_cast<uint32_t>(all.size()),
+                                .operands = all.data(),
+                                .result = result.data()};
+    VkgemmError error{};
+    auto text = convert::text(
+        [&](char* s, size_t* size) { return vkgemmDescribeRun(plan_, &run_, &data, s, size, &error); }, error);
+    if (!text) return text.status();
+    out = *std::move(text);
+    for (const CapturedOperand& o : operands_)
+        out.append(reinterpret_cast<const char*>(o.bytes.data()), o.bytes.size());
+    return {};
+}
+
+Status CallWatch::write(const std::string& text) const {
+    constexpr std::string_view word = "\nkernel ";
+    const size_t kernel = text.find(word) + word.size();
+    const fs::path folder = device_.capture_folder,
+                   name = new_name(text.substr(kernel, text.find('\n', kernel) - kernel));
     const fs::path partial = folder / (name.string() + ".partial");
     const auto failed = [&] {
         return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "cannot write " + (folder / name).string()};
@@ -116,7 +123,6 @@ Status CallWatch::write() const {
     std::error_code why;
     fs::create_directories(folder, why);
     const fs::path whole = folder / name;
-    const std::string text = to_text(*capture_);
     const auto is_written = [&] {
         std::ofstream file(partial, std::ios::binary | std::ios::trunc);
         file.write(text.data(), static_cast<std::streamsize>(text.size()));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // VKGEMM_CAPTURE=DIR: what Device::submit records of this library is written to a file each.
 #pragma once
-#include <optional>
-
 #include "host/capture.h"
 
 namespace vkgemm::host::detail {
@@ -27,16 +25,18 @@ class CallWatch {
 
    private:
     void log_warning(const std::string& text) const;
-    Status read(VkgemmSlot slot, uint64_t bytes, std::vector<std::byte>& out) const;
-    Status write() const;
+    Status read_operands();
+    Status read(const VkgemmRunAccess&, std::span<std::byte> out) const;
+    Status describe(std::span<const std::byte> result, std::string& out) const;
+    Status write(const std::string& text) const;
 
     DeviceState& device_;
     CallWatch* outer_ = nullptr;
-    size_t calls_ = 0;
+    size_t calls_ = 0;           // packs too, whose results other runs read
+    VkgemmPlan plan_ = nullptr;  // of the run that is captured; null: none
     VkgemmRun run_{};
-    Plan sized_plan_;  // of the run's sizes, if it has its own; what info_ points to
-    VkgemmPlanInfo info_{};
-    std::optional<Capture> capture_;
+    std::vector<CapturedOperand> operands_;
+    VkgemmRunAccess d_{};
 };
 
 }  // namespace vkgemm::host::detail

@@ -81,6 +81,13 @@ bool read_sum(string_view text, uint64_t& bytes, uint64_t& sum) {
            read(text.substr(blank + 1), sum, 16);
 }
 
+bool read_result(string_view text, Capture& c) {
+    constexpr string_view unknown = " unknown";
+    c.hasResult = !text.ends_with(unknown);
+    return c.hasResult ? read_sum(text, c.resultBytes, c.resultChecksum)
+                       : read(text.substr(0, text.size() - unknown.size()), c.resultBytes);
+}
+
 /// What the header promises of an operand.
 struct Promise {
     VkgemmSlot slot;
@@ -106,6 +113,11 @@ Status read_words(Header& h, Capture& c) {
         return h.wrong("in the problem, " + problem.status().text);
     for (const auto& [name, to] : {std::pair{"kernel", &c.kernel}, {"tile", &c.tile}})
         if (Status s = h.value(name, *to); !s) return s;
+    string operands;
+    if (Status s = h.value("operands", operands); !s) return s;
+    if (operands != "addresses" && operands != "descriptors")
+        return h.wrong("operands are 'addresses' or 'descriptors', not '" + operands + "'");
+    c.addresses = operands == "addresses";
     if (Status s = h.number("alignment", c.alignment); !s) return s;
     if (c.alignment == 0 || (c.alignment & (c.alignment - 1)))
         return h.wrong("the alignment is " + to_string(c.alignment) + ", not a power of two");
@@ -116,8 +128,8 @@ Status read_words(Header& h, Capture& c) {
 Status read_promises(Header& h, Capture& c, std::vector<Promise>& out) {
     for (string_view line; h.next(line);) {
         if (line.starts_with("result ")) {
-            if (!read_sum(line.substr(7), c.resultBytes, c.resultChecksum))
-                return h.wrong("a result is its bytes and their checksum of 16 digits, not '" +
+            if (!read_result(line.substr(7), c))
+                return h.wrong("a result is its bytes and their checksum of 16 digits, or 'unknown', not '" +
                                string(line.substr(7, 60)) + "'");
             const bool ends = h.next(line) && line == "data";
             return ends ? Status{} : h.wrong("'data' is wanted after the result");
@@ -143,34 +155,14 @@ const char* slot_name(VkgemmSlot slot) { return slots[std::min<size_t>(slot, std
 
 uint64_t checksum(std::span<const std::byte> bytes) { return hashOf(bytes); }
 
-string to_text(const Capture& c) {
-    string text = string(magic) + to_string(capture_format) + "\n";
-    for (const auto& [name, value] : {std::pair{"version", &c.version},
-                                      {"device", &c.device},
-                                      {"driver", &c.driver},
-                                      {"problem", &c.problem},
-                                      {"kernel", &c.kernel},
-                                      {"tile", &c.tile}}) {
-        string line = *value;
-        std::ranges::replace(line, '\n', ' ');
-        text += string(name) + " " + line + "\n";
-    }
-    text += "alignment " + to_string(c.alignment) + "\nworkspace " + to_string(c.workspace) + "\n";
-    for (const CapturedOperand& o : c.operands)
-        text += string("operand ") + slot_name(o.slot) + " " + to_string(o.bytes.size()) + " " +
-                hex(checksum(o.bytes)) + "\n";
-    text += "result " + to_string(c.resultBytes) + " " + hex(c.resultChecksum) + "\ndata\n";
-    for (const CapturedOperand& o : c.operands)
-        text.append(reinterpret_cast<const char*>(o.bytes.data()), o.bytes.size());
-    return text;
-}
-
 Result<Capture> parse_capture(string_view text) {
     Header h(text);
     Capture c;
     std::vector<Promise> promises;
     if (Status s = read_first(h); !s) return s;
     if (Status s = read_words(h, c); !s) return s;
+    c.hasData = h.at() != text.size();
+    if (!c.hasData) return c;
     if (Status s = read_promises(h, c, promises); !s) return s;
     size_t at = h.at();
     for (const Promise& p : promises) {

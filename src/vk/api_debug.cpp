@@ -5,6 +5,7 @@
 #include "plan/base/concat.h"
 #include "vk/api_guard.h"
 #include "vk/checked_run.h"
+#include "vk/describe_run.h"
 #include "vk/hazards.h"
 
 using namespace vkgemm;
@@ -246,5 +247,22 @@ VkgemmResult vkgemmBarrierBetween(const VkgemmCommand* before, uint32_t beforeCo
         }
         if (!count) return vk::success(error);
         return write_all(buffer_barriers(*all), "barriers", count, barriers, error);
+    });
+}
+
+VkgemmResult vkgemmDescribeRun(VkgemmPlan plan, const VkgemmRun* run, const VkgemmRunData* data, char* text,
+                               size_t* size, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!size) return vk::to_result(error, refused("size is null"));
+        vk::CheckedRun checked;
+        if (auto why = vk::check_run(checked, plan, run)) return vk::to_result(error, *why);
+        Result<VkgemmRunData> bytes = VkgemmRunData{};
+        if (data) bytes = vk::read_struct(data);
+        if (!bytes) return vk::to_result(error, bytes.status());
+        const auto described = vk::describe_run(*plan, checked, data ? &*bytes : nullptr);
+        if (!described) return vk::to_result(error, described.status());
+        const VkgemmResult code = vk::copy_text(*described, text, size);
+        if (code == VKGEMM_SUCCESS) return vk::success(error);
+        return vk::to_result(error, code, plan::concat({"the text has ", *size, " bytes"}));
     });
 }

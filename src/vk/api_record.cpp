@@ -3,7 +3,7 @@
 #include "plan/base/concat.h"
 #include "plan/problem/problem_text.h"
 #include "vk/api_guard.h"
-#include "vk/checked_run.h"
+#include "vk/describe_run.h"
 #include "vk/plan_pipelines.h"
 
 using namespace vkgemm;
@@ -11,13 +11,11 @@ using plan::Refusal;
 
 namespace {
 
-// The problem of one run, with its sizes: the same strides, which are no longer dense, and nothing that varies.
-plan::Problem recorded_problem(const VkgemmPlan_T& plan, const vk::CheckedRun& checked) {
-    if (!(checked.run.flags & (VKGEMM_RECORD_SIZES | VKGEMM_RECORD_STRIDES))) return plan.plan.problem.given;
-    plan::Problem p = plan::restated(*checked.work.problem);
-    if (p.batch == 1) p.a.batchStride = p.b.batchStride = p.c.batchStride = p.d.batchStride = 0;
-    p.upTo = 0;
-    return p;
+// What VkgemmContextInfo::recorded is told of a run.
+std::string recorded_text(const VkgemmPlan_T& plan, const vk::CheckedRun& checked) {
+    if (plan.plan.is_pack) return "";
+    const bool has_table = checked.work.table != nullptr;  // whose groups have sizes of their own
+    return plan::to_text(vk::problem_of_run(plan, checked, has_table), checked.run.alpha, checked.run.beta);
 }
 
 }  // namespace
@@ -51,9 +49,8 @@ VkgemmResult vkgemmRecordDispatches(VkgemmPlan plan, VkCommandBuffer commandBuff
         vk::record(*plan, commandBuffer, r, checked.work, checked.operands, {first, count});
         // No text states a batch of 0, of which nothing is recorded.
         const bool is_whole = first == 0 && count >= all && checked.work.problem->batch != 0;
-        if (auto* const c = plan->context; is_whole && c->recorded && !plan->plan.is_pack && !plan->plan.steps.table)
-            c->recorded(c->recorded_user, plan::to_text(recorded_problem(*plan, checked), r.alpha, r.beta).c_str(),
-                        plan, &r);
+        if (auto* const c = plan->context; is_whole && c->recorded)
+            c->recorded(c->recorded_user, recorded_text(*plan, checked).c_str(), plan, &r);
         return vk::success(error);
     });
 }

@@ -247,7 +247,8 @@ Work work_of(const VkgemmPlan_T& p) {
                 .slots = &p.plan.steps.slots,
                 .steps = p.plan.steps.steps,
                 .parts = p.plan.steps.parts,
-                .table = p.plan.steps.table ? &*p.plan.steps.table : nullptr};
+                .table = p.plan.steps.table ? &*p.plan.steps.table : nullptr,
+                .choice = &p.plan.choice};
     if (p.compiled) out.programs = p.programs;
     return out;
 }
@@ -256,6 +257,7 @@ Work work_of(const VkgemmPlan_T& p, const plan::RunProblem& run, bool wide, plan
     const plan::Bucket* const b = plan::find_bucket(p.plan.buckets, plan::sizes_of(run.completed), wide);
     plan::set_run(sized, b, run, p.context->caps, p.plan.operand_alignment);
     Work out = work_of(sized);
+    if (b) out.choice = &b->choice;
     if (!b || !p.compiled) return out;
     const BucketPipelines& pipelines = p.bucket_pipelines[static_cast<size_t>(b - p.plan.buckets.data())];
     out.programs = sized.is_whole ? pipelines.whole : pipelines.steps;
@@ -266,6 +268,7 @@ Work grouped_work_of(const VkgemmPlan_T& p, const plan::RunProblem& run, plan::S
     plan::set_grouped_run(sized, p.plan.steps, run, p.context->caps, p.plan.operand_alignment);
     Work out = work_of(sized);
     if (sized.table) out.table = &*sized.table;
+    out.choice = &p.plan.choice;
     if (p.compiled) out.programs = p.programs;
     return out;
 }

@@ -22,6 +22,7 @@ struct Work {
     std::span<const plan::Repeats> parts;
     std::span<const Program> programs{};    // of the steps; none if the plan is not compiled
     const abi::TableArgs* table = nullptr;  // of groups; null: there are none
+    const plan::Choice* choice = nullptr;   // of the range that the sizes are in; null: nothing runs
 };
 
 /// Of a plan whose sizes do not vary.

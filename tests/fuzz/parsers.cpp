@@ -8,6 +8,7 @@
 #include "plan/problem/problem_text.h"
 #include "plan/steps/pipeline_key.h"
 #include "plan/steps/steps.h"
+#include "support/capture_text.h"
 #include "support/files.h"
 #include "support/same.h"
 #include "vkgemm/text.hpp"
@@ -139,10 +140,10 @@ void capture(std::string_view text) {
     current = text;
     const auto read = host::detail::parse_capture(text);
     if (!read) return promise(!read.status().text.empty(), "a refusal says why");
-    const std::string file = host::detail::to_text(*read);
+    const std::string file = test::capture_text(*read);
     const auto again = host::detail::parse_capture(file);
     promise(bool(again), "a capture that is written again can be read");
-    promise(host::detail::to_text(*again) == file, "a capture is written the same again");
+    promise(test::capture_text(*again) == file, "a capture is written the same again");
 }
 
 void pipeline_keys(std::string_view text) {

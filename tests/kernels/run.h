@@ -42,7 +42,7 @@ enum Way : uint32_t {
     way_text = 1,    // the problem is written as text and read again; its plan has the same keys, which compile nothing
     way_slices = 2,  // a plan with dispatchSeconds, beside the first one: the same bits
     way_rows = 4,    // if batchInvariant is set: a product of the first rows alone has the same bits
-    way_replay = 8,  // what the context reported of the run is run again: the same bits, unless sizes vary
+    way_replay = 8,  // the description of the run (vkgemmDescribeRun) is run again: the same bits
     way_fences = 16,  // on CPU drivers: operands and workspace end at pages that nobody may touch
 };
 inline constexpr std::array<std::string_view, 5> way_names = {"text", "slices", "rows", "replay", "fences"};

@@ -128,33 +128,54 @@ std::string run_rows(const Case& x, const Ran& ran) {
     return "";
 }
 
-/// What the context reported, with the kernel and the tile of the plan: the short form of a capture.
+/// The run as text, without the bytes of its operands.
+std::string describe(const Case& x, const Ran& ran, std::string& out) {
+    const VkgemmRun run = run_of(x, ran.problem, *ran.data, ran.with);
+    size_t size = 0;
+    VkgemmError error{};
+    VkgemmResult code = vkgemmDescribeRun(ran.with.plan.handle, &run, nullptr, nullptr, &size, &error);
+    out.resize(size);
+    if (code == VKGEMM_SUCCESS)
+        code = vkgemmDescribeRun(ran.with.plan.handle, &run, nullptr, out.data(), &size, &error);
+    if (code != VKGEMM_SUCCESS) return std::string("the run is not described: ") + error.text;
+    out.pop_back();
+    return "";
+}
+
+/// The description of the run, planned and run again: the short form of a capture.
 std::string run_replay(const Case& x, const Ran& ran) {
-    if (ran.recorded_text.empty()) return plan::is_empty(ran.problem) ? "" : "the context reported no product";
+    if (plan::is_empty(ran.problem) || ran.problem.batch == 0) return "";
+    if (ran.recorded_text.empty()) return "the context reported no product";
+    if (const auto read = plan::parse_problem(ran.recorded_text); !read)
+        return "what the context reported is not read: " + read.status().text + ": " + ran.recorded_text;
     const std::vector<std::byte> before = all_of_d(ran);
-    const auto read = plan::parse_problem(ran.recorded_text);
-    if (!read) return "what the context reported is not read: " + read.status().text + ": " + ran.recorded_text;
-    // Then the kernel of a range may not take the whole, and the case's kernel not a batch that has become rows.
-    const bool varies = x.problem.upTo != 0;
+    std::string text;
+    if (std::string why = describe(x, ran, text); !why.empty()) return why;
+    const auto described = host::parseCapture(text);
+    if (!described) return "the description is not read: " + described.status().text;
+    const auto read = plan::parse_problem(described->problem);
+    if (!read) return "the described problem is not read: " + read.status().text + ": " + described->problem;
+    const auto completed = plan::complete(read->problem);
+    if (!completed) return "the replay: " + completed.status().text;
     Case y = x;
     y.problem = read->problem;
     y.alpha = read->alpha;
     y.beta = read->beta;
-    y.sizes.reset();
     y.strides.reset();
+    y.sizes.reset();
+    if (y.problem.upTo) y.sizes = plan::sizes_of(*completed);
     VkgemmPlanOptions options = options_of(x, ran.problem);
-    if (!varies) {
-        options.kernel = ran.kernel.c_str();
-        options.tile = ran.tile.c_str();
-    }
-    const auto completed = plan::complete(y.problem);
-    if (!completed) return "the replay: " + completed.status().text;
+    options.kernel = described->kernel.c_str();
+    options.tile = described->tile.c_str();
+    options.operandAlignment = described->alignment;
+    options.workspaceLimit = described->workspace;
+    if (!described->addresses) options.operands = VKGEMM_OPERANDS_DESCRIPTORS;
     Launch with;
-    if (std::string why = run_again(y, y.problem, *completed, options, ran, 0, with); !why.empty())
-        return varies && why.starts_with("no plan: ") ? "" : "the replay of " + ran.recorded_text + ": " + why;
-    if (varies) return compare(x, ran.problem, *ran.data, ran.error_bound);
-    const std::string why = first_difference(before, all_of_d(ran));
-    return why.empty() ? "" : "the replay of " + ran.recorded_text + ": " + why;
+    std::string why = run_again(y, y.problem, *completed, options, ran, 0, with);
+    if (why.empty()) why = first_difference(before, all_of_d(ran));
+    return why.empty() ? ""
+                       : "the replay of " + described->problem + " by " + described->kernel + " " + described->tile +
+                             ": " + why;
 }
 
 struct Row {

@@ -9,7 +9,7 @@ complete -c vkgemm -n 'not __fish_seen_subcommand_from devices kernels bench lad
 complete -c vkgemm -n 'not __fish_seen_subcommand_from devices kernels bench ladder tune explain inspect cover check replay' -a inspect -d 'show what the driver compiled: registers, spills, code size'
 complete -c vkgemm -n 'not __fish_seen_subcommand_from devices kernels bench ladder tune explain inspect cover check replay' -a cover -d 'trace a kernel: which elements it reads and writes, and how often'
 complete -c vkgemm -n 'not __fish_seen_subcommand_from devices kernels bench ladder tune explain inspect cover check replay' -a check -d 'compute products with known exact results many times, and compare every element'
-complete -c vkgemm -n 'not __fish_seen_subcommand_from devices kernels bench ladder tune explain inspect cover check replay' -a replay -d 'repeat a call that was captured with VKGEMM_CAPTURE=DIR'
+complete -c vkgemm -n 'not __fish_seen_subcommand_from devices kernels bench ladder tune explain inspect cover check replay' -a replay -d 'repeat runs that were captured with VKGEMM_CAPTURE=DIR'
 complete -c vkgemm -n 'not __fish_seen_subcommand_from devices kernels bench ladder tune explain inspect cover check replay' -l device -x -d 'device to use: its index, or part of its name or driver'
 complete -c vkgemm -n 'not __fish_seen_subcommand_from devices kernels bench ladder tune explain inspect cover check replay' -l validate -d 'enable the Vulkan validation layer'
 complete -c vkgemm -n 'not __fish_seen_subcommand_from devices kernels bench ladder tune explain inspect cover check replay' -l quiet -d 'show no progress on standard error'

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "vk/describe_run.h"
+
+#include <algorithm>
+#include <span>
+
+#include "plan/base/concat.h"
+#include "plan/problem/problem_text.h"
+#include "vk/convert.h"
+#include "vkgemm/hash.hpp"
+#include "vkgemm/text.hpp"
+
+namespace vkgemm::vk {
+namespace {
+
+using plan::concat;
+using plan::Refusal;
+using plan::Result;
+
+constexpr uint32_t file_format = 2;
+
+std::string hex(uint64_t value) {
+    std::string text(16, '0');
+    for (size_t i = 16; i-- > 0; value >>= 4) text[i] = "0123456789abcdef"[value & 15];
+    return text;
+}
+
+std::string checksum_of(const void* data, uint64_t size) {
+    return hex(hashOf({static_cast<const std::byte*>(data), static_cast<size_t>(size)}));
+}
+
+const char* why_not_described(const VkgemmPlan_T& plan, const CheckedRun& checked) {
+    if (plan.plan.is_pack) return "a pack is not described; describe the product that reads what it packs";
+    const plan::Problem& p = *checked.work.problem;
+    if (p.m == 0 || p.n == 0 || p.batch == 0) return "the run computes nothing: m, n or batch is 0";
+    if (p.grouping == VKGEMM_GROUPING_ADDRESSES)
+        return "the memory of groups with VKGEMM_GROUPING_ADDRESSES is not known; VKGEMM_GROUPING_TABLE states it";
+    return nullptr;
+}
+
+// The lines of the operands and of the result, or which of `data` is not what the run touches.
+Result<std::string> data_text(const VkgemmPlan_T& plan, const CheckedRun& checked, const VkgemmRunData& data) {
+    VkgemmRunAccess accesses[VKGEMM_SLOT_COUNT];
+    const uint32_t count = accesses_of(plan, checked, accesses, VKGEMM_SLOT_COUNT);
+    if (data.operandCount && !data.operands)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "VkgemmRunData::operands is null (with a count above 0)"};
+    std::string out;
+    uint32_t given = 0;
+    uint64_t of_d = 0;
+    for (const VkgemmRunAccess& x : std::span(accesses).first(count)) {
+        if (x.slot == VKGEMM_SLOT_WORKSPACE) continue;
+        const std::string_view name = plan::slot_name(x.slot);
+        const VkgemmOperandData* const o = given < data.operandCount ? &data.operands[given++] : nullptr;
+        if (!o || enum_value(o->slot) != int32_t(x.slot) || o->size != x.size || !o->data)
+            return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                           concat({"VkgemmRunData::operands[", given - (o ? 1 : 0), "] must be operand ", name,
+                                   ", with ", x.size, " bytes"})};
+        out += concat({"operand ", name, " ", x.size, " ", checksum_of(o->data, o->size), "\n"});
+        if (x.slot == VKGEMM_SLOT_D) of_d = x.size;
+    }
+    if (given < data.operandCount)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       concat({"VkgemmRunData::operandCount is ", data.operandCount, ", but the run touches ", given,
+                               " operands besides the workspace"})};
+    return out + concat({"result ", of_d, " ", (data.result ? checksum_of(data.result, of_d) : "unknown"), "\ndata\n"});
+}
+
+// A value as the rest of a line.
+std::string one_line(std::string text) {
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+}
+
+}  // namespace
+
+plan::Problem problem_of_run(const VkgemmPlan_T& plan, const CheckedRun& checked, bool varies) {
+    plan::Problem p = plan.plan.problem.given;
+    if (checked.run.flags & (VKGEMM_RECORD_SIZES | VKGEMM_RECORD_STRIDES)) {
+        p = plan::restated(*checked.work.problem);
+        if (p.batch == 1) p.a.batchStride = p.b.batchStride = p.c.batchStride = p.d.batchStride = 0;
+        p.upTo = varies ? plan.plan.problem.given.upTo : 0;
+    }
+    return p;
+}
+
+Result<std::string> describe_run(const VkgemmPlan_T& plan, const CheckedRun& checked, const VkgemmRunData* data) {
+    if (const char* why = why_not_described(plan, checked)) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
+    plan::Problem p = problem_of_run(plan, checked, true);
+    const plan::Steps& steps = plan.plan.steps;
+    if (p.packedA) p.packedA = steps.packed_keys[VKGEMM_SLOT_A];
+    if (p.packedB) p.packedB = steps.packed_keys[VKGEMM_SLOT_B];
+    const plan::Choice& choice = *checked.work.choice;
+    std::string out = concat({"vkgemm-capture ",
+                              file_format,
+                              "\nversion ",
+                              VKGEMM_VERSION_MAJOR,
+                              ".",
+                              VKGEMM_VERSION_MINOR,
+                              ".",
+                              VKGEMM_VERSION_PATCH,
+                              "\ndevice ",
+                              one_line(plan.context->caps.name),
+                              "\ndriver ",
+                              one_line(plan.context->caps.driver),
+                              "\nproblem ",
+                              plan::to_text(p, checked.run.alpha, checked.run.beta),
+                              "\nkernel ",
+                              choice.kernel->name,
+                              "\ntile ",
+                              plan::to_text(choice.tile),
+                              "\noperands ",
+                              (steps.binding == plan::Binding::addresses ? "addresses" : "descriptors"),
+                              "\nalignment ",
+                              plan.plan.operand_alignment,
+                              "\nworkspace ",
+                              (*checked.work.slots)[VKGEMM_SLOT_WORKSPACE].bytes,
+                              "\n"});
+    if (!data) return out;
+    const auto rest = data_text(plan, checked, *data);
+    return rest ? Result<std::string>(out + *rest) : rest;
+}
+
+}  // namespace vkgemm::vk
