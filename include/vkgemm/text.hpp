@@ -34,12 +34,13 @@ inline size_t editDistance(std::string_view from, std::string_view to) {
     return row[to.size()];
 }
 
-/// The word of `known` with the least edit distance to `word`. "" if that distance exceeds max(2, half the length of
-/// `word`) or reaches the length of `word`. The elements of `known` convert to string_view.
+/// The word of `known` with the least edit distance to `word`. "" if that distance exceeds max(2, a third of the length
+/// of `word`) or reaches the length of `word`: half would let a common prefix such as VK_KHR_ stand for the rest. The
+/// elements of `known` convert to string_view.
 template <class Range>
 std::string_view nearestWord(std::string_view word, const Range& known) {
     std::string_view best;
-    size_t least = std::min(std::max<size_t>(2, word.size() / 2) + 1, word.size());
+    size_t least = std::min(std::max<size_t>(2, word.size() / 3) + 1, word.size());
     for (const auto& k : known)
         if (const size_t distance = editDistance(word, std::string_view(k)); distance < least) {
             least = distance;

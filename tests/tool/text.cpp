@@ -37,6 +37,17 @@ TEST_CASE("bytes and versions") {
     CHECK(vkgemm::versionText((1u << 22) | (4u << 12) | 312u) == "1.4.312");
 }
 
+TEST_CASE("a common beginning is no likeness") {
+    const std::vector<std::string> extensions = {"VK_KHR_ray_query", "VK_KHR_push_descriptor", "VK_EXT_memory_budget"};
+    CHECK(vkgemm::nearestWord("VK_KHR_made_up", extensions) == "");
+    CHECK(vkgemm::nearestWord("VK_KHR_ray_qury", extensions) == "VK_KHR_ray_query");
+    CHECK(vkgemm::nearestWord("VK_KHR_psh_descripter", extensions) == "VK_KHR_push_descriptor");
+    const std::vector<std::string> words = {"bias=", "batch=", "--size"};
+    CHECK(vkgemm::nearestWord("bais=", words) == "bias=");
+    CHECK(vkgemm::nearestWord("--siz", words) == "--size");
+    CHECK(vkgemm::nearestWord("x", words) == "");
+}
+
 TEST_CASE("lines break at spaces, and no later than the page ends") {
     CHECK(wrapped("", 4) == "");
     CHECK(wrapped("one  two", 4) == "    one two\n");
