@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "cli/program.h"
@@ -28,8 +29,23 @@ TEST_CASE("kernels of a problem: what each needs and why it cannot serve") {
         "'f16*f16 64x128x256 batch=4 layout=nt lda=256 ldb=256 stride_a=0 alpha=0.5 beta=1 bias=col scale=row "
         "residual'";
     expect(run(0, "kernels " + problem).out, {"f16*f16+f32->f16"});
-    expect(run(0, "kernels 'f16*f16 16x4096x4096'").out,
+    expect(run(0, "kernels 'f16*f16 16x4096x4096' --all").out,
            {"coopmat_f16_128x256x32", "storage16 float16 memory_model", "bytes 43008, limit 32768"});
+}
+
+TEST_CASE("kernels of a problem are those that fit, and only on request the reasons against the others") {
+    const Folder folder("kernels_short");
+    const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+    const std::string some = run(0, "kernels 'f32*f32 64x64x64'").out, all = run(0, "kernels 64x64x64 --all").out;
+    const Json json = run(0, "kernels 64x64x64 --json -").json();
+    const auto fitting = std::count_if(json["kernels"].begin(), json["kernels"].end(),
+                                       [](const Json& k) { return k["unfit"].is_null() && !k["helper"]; });
+    CHECK(fitting > 10);
+    CHECK(lines(some) == fitting + 6);  // device, problem, head, sum and two empty lines
+    CHECK(lines(all) > 1000);
+    expect(some, {"naive_f32_8x8", "kernels fit; --all lists"});
+    CHECK(!contains(some, "naive_i32_8x8"));
+    CHECK(contains(all, "naive_i32_8x8"));
 }
 
 TEST_SUITE_END();

@@ -8,11 +8,69 @@ namespace {
 
 struct Options {
     std::string problem, json;
+    bool all = false;
 };
 
-Cell fit_cell(const VkgemmKernelInfo& kernel, const Status& checked) {
-    if (kernel.helper) return {"helper", Style::dim};  // of a product; it fits no problem by itself
-    return checked ? Cell{"yes", Style::good} : Cell{"no", Style::bad};
+/// A kernel, and whether it fits the device (and the problem).
+struct Listed {
+    const VkgemmKernelInfo* info;
+    Status checked;
+    bool fits() const { return checked && !info->helper; }
+};
+
+std::string types_of(const VkgemmKernelInfo& k) { return types_text(k.a, k.b, k.accumulate, k.d); }
+
+Cell fit_cell(const Listed& k) {
+    if (k.info->helper) return {"helper", Style::dim};  // of a product; it fits no problem by itself
+    return k.fits() ? Cell{"yes", Style::good} : Cell{"no", Style::bad};
+}
+
+Result<std::vector<Listed>> check_all(const host::Device& device, std::span<const VkgemmKernelInfo> kernels,
+                                      const Problem* problem) {
+    std::vector<Listed> all;
+    for (const VkgemmKernelInfo& k : kernels) {
+        Status checked = device.context().checkKernel({.kernel = k.name}, problem);
+        if (!checked && exit_code(checked) == exit_vulkan) return checked;
+        all.push_back({&k, std::move(checked)});
+    }
+    return all;
+}
+
+/// Every kernel with its tile, its needs and the reason against it.
+std::string long_table(const std::vector<Listed>& all, bool colored) {
+    Table table({{.title = "kernel"}, {.title = "types"}, {.title = "fit"}, {.title = "needs"}});
+    for (const Listed& k : all) {
+        const std::string needs = k.info->needs;
+        const bool long_needs = needs.size() > 30;
+        table.add({k.info->name, types_of(*k.info), fit_cell(k), needs.empty() ? "-" : long_needs ? "below" : needs});
+        table.note(k.info->tile + std::string(is_native(k.info->name) ? ", machine code of sm_90a" : ""));
+        if (long_needs) table.note("needs " + needs);
+        const std::string name = k.info->name + std::string(": "), why = k.checked.text;
+        if (!k.fits() && !k.info->helper) table.note(why.starts_with(name) ? why.substr(name.size()) : why);
+    }
+    return table.header(colored) + table.body(colored);
+}
+
+/// The kernels that fit, each in a line.
+std::string short_table(const std::vector<Listed>& all, bool colored) {
+    Table table({{.title = "kernel"}, {.title = "types"}});
+    for (const Listed& k : all)
+        if (k.fits()) table.add({k.info->name, types_of(*k.info)});
+    return table.header(colored) + table.body(colored);
+}
+
+nlohmann::ordered_json json_of(const Listed& k) {
+    const VkgemmKernelInfo& info = *k.info;
+    return {{"name", info.name},
+            {"family", info.family},
+            {"variant", info.variant},
+            {"types", types_of(info)},
+            {"tile", info.tile},
+            {"needs", info.needs},
+            {"built", info.built != 0},
+            {"helper", info.helper != 0},
+            {"native", is_native(info.name)},
+            {"unfit", k.checked ? nlohmann::ordered_json() : nlohmann::ordered_json(k.checked.text)}};
 }
 
 int run(const Session& session, const Options& options) {
@@ -26,42 +84,28 @@ int run(const Session& session, const Options& options) {
     }
     const auto device = session.open();
     if (!device) return session.fail(device.status());
+    const auto table_of_kernels = kernels();
+    const auto all = check_all(*device, table_of_kernels, wanted ? &wanted->problem : nullptr);
+    if (!all) return session.fail(all.status());
 
-    nlohmann::ordered_json all = json_head("kernels");
-    all["device"] = json_device(device->info());
-    all["problem"] = wanted ? nlohmann::ordered_json(wanted->text) : nlohmann::ordered_json();
-    all["kernels"] = nlohmann::ordered_json::array();
-    Table table({{.title = "kernel"}, {.title = "types"}, {.title = "fit"}, {.title = "needs"}});
+    nlohmann::ordered_json json = json_head("kernels");
+    json["device"] = json_device(device->info());
+    json["problem"] = wanted ? nlohmann::ordered_json(wanted->text) : nlohmann::ordered_json();
+    json["kernels"] = nlohmann::ordered_json::array();
     size_t fitting = 0, products = 0;
-    for (const VkgemmKernelInfo& k : kernels()) {
-        const Status s = device->context().checkKernel({.kernel = k.name}, wanted ? &wanted->problem : nullptr);
-        if (!s && exit_code(s) == exit_vulkan) return session.fail(s);
-        fitting += s && !k.helper;
-        products += !k.helper;
-        const std::string types = types_text(k.a, k.b, k.accumulate, k.d), needs = k.needs;
-        const bool long_needs = needs.size() > 30;
-        table.add({k.name, types, fit_cell(k, s), needs.empty() ? "-" : long_needs ? "below" : needs});
-        table.note(k.tile + std::string(is_native(k.name) ? ", machine code of sm_90a" : ""));
-        if (long_needs) table.note("needs " + needs);
-        const std::string name = k.name + std::string(": ");
-        if (!s && !k.helper) table.note(s.text.starts_with(name) ? s.text.substr(name.size()) : s.text);
-        all["kernels"].push_back({{"name", k.name},
-                                  {"family", k.family},
-                                  {"variant", k.variant},
-                                  {"types", types},
-                                  {"tile", k.tile},
-                                  {"needs", needs},
-                                  {"built", k.built != 0},
-                                  {"helper", k.helper != 0},
-                                  {"native", is_native(k.name)},
-                                  {"unfit", s ? nlohmann::ordered_json() : nlohmann::ordered_json(s.text)}});
+    for (const Listed& k : *all) {
+        fitting += k.fits();
+        products += !k.info->helper;
+        json["kernels"].push_back(json_of(k));
     }
     if (options.json != "-") {
+        const bool is_short = wanted && !options.all;
         print(device_line(device->info()) + "\n" + (wanted ? wrapped(wanted->text, 0) : "") + "\n");
-        print(table.header(session.colored()) + table.body(session.colored()));
-        print("\n" + std::to_string(fitting) + " of " + std::to_string(products) + " kernels fit\n");
+        print(is_short ? short_table(*all, session.colored()) : long_table(*all, session.colored()));
+        print("\n" + std::to_string(fitting) + " of " + std::to_string(products) + " kernels fit" +
+              (is_short ? "; --all lists their tiles, and the others with the reasons against them" : "") + "\n");
     }
-    if (Status s = file->commit(json_text(all)); !s) return session.fail(s);
+    if (Status s = file->commit(json_text(json)); !s) return session.fail(s);
     return session.finish(*device, exit_right);
 }
 
@@ -76,6 +120,9 @@ CLI::App* add(CLI::App& program, const Session& session, Action& action) {
             "problem", options->problem,
             "also check whether each kernel can compute this problem, such as '1600x1600x1007' or 'i32*i32 64x64x64'")
         ->type_name("PROBLEM");
+    command->add_flag(
+        "--all", options->all,
+        "with a PROBLEM: list every kernel with its tile, and the reason against each that cannot compute it");
     command->add_option("--json", options->json, "write the list as JSON; - is standard output")->type_name("FILE|-");
     command->callback(
         [&session, &action, options] { action = [&session, options] { return run(session, *options); }; });
