@@ -32,11 +32,26 @@ TEST_CASE("plain units bound no product that matrix units fit") {
 }
 
 TEST_CASE("a roof in words") {
-    CHECK(roof_text(roof_of(1e12, 1e9, 50e12, 4e12), 25e12, false) ==
+    CHECK(roof_text(roof_of(1e12, 1e9, 50e12, 4e12), 25e12, false, false) ==
           "1000 FLOP/B: measured roof 50.00 TFLOP/s, by arithmetic; reached 50 %");
-    CHECK(roof_text(roof_of(3e9, 9e9, 50e12, 3e12), 0, true) ==
+    CHECK(roof_text(roof_of(3e9, 9e9, 50e12, 3e12), 0, true, false) ==
           "0.3333 OP/B: measured roof 1.000 TOP/s, by copy bandwidth");
-    CHECK(roof_text({}, 1e12, false) == "");
+    CHECK(roof_text(roof_of(1e12, 1e9, 50e12, 4e12), 75e12, false, false)
+              .ends_with("150 %, so others worked while it was measured"));
+    CHECK(roof_text(roof_of(1e9, 1e9, 50e12, 4e12), 8e12, false, false).ends_with("reached 200 %"));  // from caches
+    CHECK(roof_text({}, 1e12, false, false) == "");
+}
+
+TEST_CASE("machine code has no share of a roof that only shaders have") {
+    Roof plain = roof_of(1e12, 1e9, 34e12, 4e12);
+    plain.of_shaders = true;
+    const std::string text = roof_text(plain, 53e12, false, true);
+    CHECK(text.find('%') == std::string::npos);
+    CHECK(text.find("34.00 TFLOP/s, by arithmetic of shaders, which does not bound") != std::string::npos);
+    CHECK(roof_text(plain, 17e12, false, false).find("reached 50 %") != std::string::npos);
+    Roof flat = roof_of(1e9, 1e9, 50e12, 4e12);  // memory bounds machine code, too
+    flat.of_shaders = true;
+    CHECK(roof_text(flat, 2e12, false, true).find("reached 50 %") != std::string::npos);
 }
 
 TEST_CASE("a deviation is that of the worst element, by the magnitudes of its sum") {

@@ -23,11 +23,16 @@ Roof roof_of(double flops, double bytes, double peak, double copied) {
     return roof;
 }
 
-std::string roof_text(const Roof& roof, double reached, bool integer) {
+std::string roof_text(const Roof& roof, double reached, bool integer, bool native) {
     if (!(roof.limit > 0)) return "";
-    char head[64], share[32] = "";
+    const bool bounded = !(native && roof.of_shaders && !roof.by_memory);
+    char head[64], share[96] = "";
     std::snprintf(head, sizeof head, "%.4g %s/B: measured roof ", roof.intensity, integer ? "OP" : "FLOP");
-    if (reached > 0) std::snprintf(share, sizeof share, "; reached %.0f %%", 100 * reached / roof.limit);
+    const double part = reached / roof.limit;
+    const char* const disturbed = part > 1.1 && !roof.by_memory ? ", so others worked while it was measured" : "";
+    if (reached > 0 && bounded) std::snprintf(share, sizeof share, "; reached %.0f %%%s", 100 * part, disturbed);
+    if (!bounded)
+        std::snprintf(share, sizeof share, " of shaders, which does not bound the matrix units of native kernels");
     return head + rate_text(roof.limit, integer) + (roof.by_memory ? ", by copy bandwidth" : ", by arithmetic") + share;
 }
 

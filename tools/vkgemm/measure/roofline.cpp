@@ -158,7 +158,7 @@ double Roofline::measured(const std::string& units) {
     return 0;
 }
 
-std::optional<double> Roofline::peak(const Resolved& resolved) {
+Roofline::Peak Roofline::peak(const Resolved& resolved) {
     const bool doubles = resolved.accumulate == f64 && has_features(*caps_, {"shaderFloat64"});
     const double plain = resolved.accumulate == f32 || resolved.accumulate == f16 ? measured("f32")
                          : resolved.accumulate == i32                             ? measured("i32")
@@ -169,7 +169,7 @@ std::optional<double> Roofline::peak(const Resolved& resolved) {
         if (resolved.a.type == m.factor && resolved.b.type == m.factor && resolved.accumulate == m.sum &&
             shape_of(*caps_, m))
             matrix = measured(m.name);
-    return peak_of(plain, matrix);
+    return {.flops = peak_of(plain, matrix), .of_matrix_units = matrix.has_value()};
 }
 
 Roof Roofline::of(const Case& c) {
@@ -179,8 +179,11 @@ Roof Roofline::of(const Case& c) {
         const auto copied = measure_copies();
         copied_ = copied ? *copied : 0;
     }
-    const std::optional<double> most = peak(resolve(c.problem));
-    return most ? roof_of(flops(c), least_bytes(c), *most, *copied_) : Roof{};
+    const Peak most = peak(resolve(c.problem));
+    if (!most.flops) return {};
+    Roof roof = roof_of(flops(c), least_bytes(c), *most.flops, *copied_);
+    roof.of_shaders = !most.of_matrix_units;
+    return roof;
 }
 
 }  // namespace vkgemm::tool

@@ -33,7 +33,11 @@ class Roofline {
     double copied() const { return copied_.value_or(0); }
 
    private:
-    std::optional<double> peak(const Resolved& r);
+    struct Peak {
+        std::optional<double> flops;  // a second
+        bool of_matrix_units = false;
+    };
+    Peak peak(const Resolved& r);
     double measured(const std::string& units);
     Result<double> measure(const PeakModule& module, const std::string& units) const;
     Result<ComputePipeline> pipeline_of(PipelineInfo info, const host::Buffer& from, const host::Buffer& to) const;

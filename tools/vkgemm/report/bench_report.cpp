@@ -123,10 +123,14 @@ std::string BenchReport::footer(bool colored) const {
     if (results_.empty()) return "";
     const BenchResult& last = results_.back();
     double reached = 0;
-    for (const BenchResult& r : results_)
-        if (r.given == last.given && !r.is_baseline) reached = std::max(reached, r.m.flops_per_second());
+    bool native = false;
+    for (const BenchResult& r : results_) {
+        if (r.given != last.given || r.is_baseline || r.m.flops_per_second() <= reached) continue;
+        reached = r.m.flops_per_second();
+        native = is_native(r.m.kernel);
+    }
     if (reached == 0) return "";  // nothing ran, so nothing is bounded
-    const std::string text = roof_text(last.roof, reached, !resolve(last.given->problem).is_float());
+    const std::string text = roof_text(last.roof, reached, !resolve(last.given->problem).is_float(), native);
     return text.empty() ? "" : "  " + styled(text, Style::dim, colored) + "\n";
 }
 
@@ -230,6 +234,7 @@ nlohmann::ordered_json BenchReport::cases() const {
                 j["flop_per_byte"] = r->roof.intensity;
                 j["roof_tflops"] = r->roof.limit * 1e-12;
                 j["roof_by"] = r->roof.by_memory ? "memory" : "arithmetic";
+                j["roof_of_shaders"] = r->roof.of_shaders;
             }
             if (g.given->target > 0) j["target_tflops"] = g.given->target * 1e-12;
             if (!baselines_.empty()) j["baselines"] = nlohmann::ordered_json::array();

@@ -161,7 +161,8 @@ void read_cases(const Place& list, SavedBench& bench) {
         if (p.has("roof_tflops"))
             ours.roof = {.intensity = p.at("flop_per_byte").number(),
                          .limit = p.at("roof_tflops").rate(),
-                         .by_memory = p.at("roof_by").one_of({"arithmetic", "memory"}) == "memory"};
+                         .by_memory = p.at("roof_by").one_of({"arithmetic", "memory"}) == "memory",
+                         .of_shaders = p.has("roof_of_shaders") && p.at("roof_of_shaders").yes()};
         ours.m.kernel = kernel;
         ours.m.tile = p.at("tile").word();
         bench.results.push_back(std::move(ours));
