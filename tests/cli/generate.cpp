@@ -47,6 +47,7 @@ TEST_CASE("generate: what bash offers for the last word") {
         {"bench --tile BM =", ""},
         {"bench 8x8x8 layout = n", ""},
         {"replay vkgemm.f", "vkgemm.fish"},
+        {"help ben", "bench"},
     };
     std::string script = "source " VKGEMM_SOURCE_DIR "/tools/pages/vkgemm.bash\nvkgemm() { '" VKGEMM_TESTS_TOOL
                          "' \"$@\"; }\n";  // the completion asks it for the names of kernels

@@ -10,15 +10,15 @@ using namespace vkgemm::test;
 
 TEST_SUITE_BEGIN("streams");
 
-TEST_CASE("code 2: standard output is full or closed; a file is still written") {
+TEST_CASE("code 5: standard output is full or closed; a file is still written") {
     const Folder folder("streams_full");
     for (const std::string words : {"--help", "devices --json -"}) {
         const Run r = run_shell("\"$@\" >/dev/full", words);
-        CHECK(r.code == 2);
+        CHECK(r.code == 5);
         expect(r.err, {"standard output"});
     }
     const Run closed = run_shell("\"$@\" >&-", "kernels --json closed.json");
-    CHECK(closed.code == 2);
+    CHECK(closed.code == 5);
     expect(closed.err, {"standard output"});
     CHECK(Json::parse(read("closed.json")).contains("kernels"));  // not what was printed
 }
@@ -37,10 +37,27 @@ TEST_CASE("a reader that leaves ends nothing: the files are written") {
 TEST_CASE("one file that cannot be written costs no other") {
     const Folder folder("streams_files");
     std::filesystem::create_symlink("/dev/full", "full.json");
-    expect(run(2, "bench 8x8x8 --repeats 2 --json full.json --csv new.csv --plot new.svg").err, {"full.json"});
+    expect(run(5, "bench 8x8x8 --repeats 2 --json full.json --csv new.csv --plot new.svg").err, {"full.json"});
     expect_picture(read("new.svg"));
     expect(read("new.csv"), {"f32*f32+f32->f32 8x8x8"});
-    expect(run(2, "devices --json full.json").err, {"full.json"});
+    expect(run(5, "devices --json full.json").err, {"full.json"});
+}
+
+TEST_CASE("code 5: a folder or a file without permission, before anything is computed") {
+    const Folder folder("streams_permission");
+    std::filesystem::create_directory("mine");
+    write("secret.json", "{}");
+    std::filesystem::permissions("mine", std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    std::filesystem::permissions("secret.json", std::filesystem::perms::none);
+    write("probe.sh", "cat secret.json >/dev/null 2>&1");
+    if (run_shell("sh probe.sh").code == 0) {  // root may do everything, so it gets a folder where nobody may write
+        MESSAGE("permissions do not bind this user");
+        if (std::filesystem::is_directory("/sys/kernel")) refused(5, "devices --json /sys/new.json", {"/sys/new.json"});
+        return;
+    }
+    refused(5, "bench 8x8x8 --json mine/x.json", {"mine/x.json", "ermission"});
+    refused(5, "bench --from secret.json", {"secret.json", "ermission"});
+    std::filesystem::permissions("mine", std::filesystem::perms::owner_all);
 }
 
 TEST_SUITE_END();

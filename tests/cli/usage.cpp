@@ -24,7 +24,10 @@ TEST_CASE("help and version go to standard output, and to standard error when no
         expect(r.out, {"vkgemm " + command, "--device", "--help"});
         CHECK(!contains(r.out, "--inject-fault"));
     }
+    CHECK(run(0, "help").out == help);
+    CHECK(run(0, "help bench").out == run(0, "bench --help").out);
     const std::string version = run(0, "--version").out;
+    CHECK(run(0, "-V").out == version);
     CHECK(version.starts_with("vkgemm 0."));
     CHECK(version.ends_with("\n"));
 }
@@ -32,7 +35,8 @@ TEST_CASE("help and version go to standard output, and to standard error when no
 TEST_CASE("an unknown word gets the nearest known one") {
     const Folder folder("usage_nearest");
     refused(2, "explian 8x8x8", {"'explian'", "'explain'"});
-    refused(2, "help", {"'--help'"});
+    refused(2, "help bensh", {"'bensh'", "'bench'"});
+    refused(2, "halp", {"'halp'", "'help'"});
     refused(2, "explain --kernl x", {"'--kernl'", "'--kernel'"});
     refused(2, "explain 8x8x8 --kernel naive_f32_8x9", {"'naive_f32_8x9'", "'naive_f32_8x8'"});
     refused(2, "explain 8x8x8 --kernel mine", {"'mine'", "'vkgemm kernels' lists"});
@@ -43,6 +47,14 @@ TEST_CASE("an unknown word gets the nearest known one") {
     refused(2, "explain f16*f16 8x8x8", {"'8x8x8'", "PROBLEM"});
     refused(2, "kernels --color red", {"--color", "'red'", "auto", "always", "never"});
     refused(2, "generate tex", {"'tex'", "man", "bash", "zsh", "fish"});
+}
+
+TEST_CASE("-- ends the options: what follows is an argument") {
+    const Folder folder("usage_dashes");
+    CHECK(run(0, "explain --json - -- 8x8x8").json()["problem"] == "f32*f32+f32->f32 8x8x8");
+    CHECK(run(0, "explain --json - 8x8x8 --").json()["problem"] == "f32*f32+f32->f32 8x8x8");
+    refused(2, "explain -- --kernel", {"--kernel"});
+    refused(2, "replay -- -none.vkgemm", {"cannot read -none.vkgemm"});
 }
 
 TEST_CASE("what is missing is named") {
@@ -106,6 +118,14 @@ TEST_CASE("a file that cannot be written is refused before anything is computed"
     refused(2, "bench 8x8x8 --tile BM=x --json kept.json", {"'x'"});
     CHECK(!is_file("kept.json"));
     CHECK(!is_file("kept.json.partial"));
+}
+
+TEST_CASE("a picture in another format than SVG is refused, with what would work") {
+    const Folder folder("usage_pictures");
+    for (const std::string words : {"bench 8x8x8 --plot x.png", "bench --from none.json --plot x.PNG",
+                                    "ladder --plot x.pdf", "cover --kernel naive_f32_8x8 --plot x.jpg"})
+        refused(2, words, {"--plot writes SVG", "x.svg", "rsvg-convert"});
+    CHECK(!is_file("x.png"));
 }
 
 TEST_CASE("a problem that cannot be read is marked; one without a product is refused") {

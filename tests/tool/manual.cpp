@@ -87,7 +87,9 @@ TEST_CASE("completions offer words, files, and what the program is asked for") {
     CHECK(has(zsh, "'bench:time it'"));
     CHECK(has(zsh, "'--kernel=[which\\: \\[one\\]]:NAME|all:{compadd -- all $(vkgemm generate kernels 2>/dev/null)}'"));
     CHECK(has(zsh, "'--json=[.where to]:FILE|-:_files'"));
-    CHECK(has(fish, "-s k -l kernel -x -a 'all (vkgemm generate kernels)' -d 'which: [one]'"));
+    CHECK(has(fish,
+              "-s k -l kernel -x -a 'all (type -q vkgemm; and vkgemm generate kernels 2>/dev/null)' -d 'which: "
+              "[one]'"));
     CHECK(has(fish, "-l json -r -F"));
     CHECK(has(bash, "bench:--vs) words=\"cublas openblas\" lead=${current%\"${current##*,}\"} ;;"));
     CHECK(has(zsh, "'--vs=[beside]:cublas,openblas:{_values -s , cublas,openblas cublas openblas}'"));

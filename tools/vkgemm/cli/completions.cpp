@@ -74,6 +74,11 @@ bool takes_file(const ManualCommand& c) {
     return std::ranges::any_of(c.arguments, [](const ManualOption& a) { return a.value.find("FILE") != string::npos; });
 }
 
+/// Whether its argument is the name of a command.
+bool takes_command(const ManualCommand& c) {
+    return std::ranges::any_of(c.arguments, [](const ManualOption& a) { return a.value == "COMMAND"; });
+}
+
 /// What follows the options of one command, "bench:--json) files=1 ;;", of those that are common or the others.
 string bash_cases(const ManualCommand& c, bool common) {
     string out, nothing;
@@ -117,8 +122,9 @@ string bash_completion(const Manual& m) {
     out += "    *)\n        case $command in\n        '') words=\"" + joined(names_of(m.commands)) + " " +
            joined(names_of(m.program.options)) + "\" ;;\n";
     for (const ManualCommand& c : m.commands)
-        out += "        " + c.name + ") words=\"" + joined(names_of(c.options)) + "\"" +
-               (takes_file(c) ? " files=1" : "") + " ;;\n";
+        out += "        " + c.name + ") words=\"" + joined(names_of(c.options)) +
+               (takes_command(c) ? " " + joined(names_of(m.commands)) : "") + "\"" + (takes_file(c) ? " files=1" : "") +
+               " ;;\n";
     return out +
            "        esac ;;\n    esac\n"
            "    COMPREPLY=($(compgen -W \"$words\" -P \"$lead\" -- \"${current#\"$lead\"}\"))\n"
@@ -173,7 +179,8 @@ string zsh_completion(const Manual& m) {
         out += "    " + c.name + ") _arguments" + zsh_options(c.options);
         for (const ManualOption& a : c.arguments) {
             const bool files = a.value.find("FILE") != string::npos;
-            out += " \\\n        '*:" + zsh_text(a.value) + ":" + (files ? "_files" : "") + "'";
+            const string words = takes_command(c) ? "(" + joined(names_of(m.commands)) + ")" : "";
+            out += " \\\n        '*:" + zsh_text(a.value) + ":" + (files ? "_files" : words) + "'";
         }
         out += " ;;\n";
     }
@@ -190,7 +197,9 @@ string fish_line(const string& when, const ManualOption& o) {
     if (!o.value.empty()) {
         out += v.files ? " -r -F" : " -x";
         string words = joined(v.words);
-        if (!v.list.empty()) words += (words.empty() ? "" : " ") + string("(vkgemm generate ") + v.list + ")";
+        if (!v.list.empty())  // fish itself reports an unknown command, whatever its streams
+            words +=
+                (words.empty() ? "" : " ") + string("(type -q vkgemm; and vkgemm generate ") + v.list + " 2>/dev/null)";
         if (v.several && !words.empty()) words = "(__fish_append , " + words + ")";
         if (!words.empty()) out += " -a '" + words + "'";
     }
@@ -208,6 +217,7 @@ string fish_completion(const Manual& m) {
     for (const ManualCommand& c : m.commands) {
         const string when = "__fish_seen_subcommand_from " + c.name;
         if (takes_file(c)) out += "complete -c vkgemm -n '" + when + "' -F\n";
+        if (takes_command(c)) out += "complete -c vkgemm -n '" + when + "' -a '" + joined(names_of(m.commands)) + "'\n";
         for (const ManualOption& o : c.options) out += fish_line(when, o);
     }
     return out;

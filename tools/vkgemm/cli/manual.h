@@ -13,6 +13,7 @@ enum Exit : int {
     exit_usage = 2,
     exit_no_device = 3,
     exit_vulkan = 4,
+    exit_file = 5,
     exit_interrupted = 130
 };
 struct ExitWord {
@@ -25,6 +26,7 @@ inline constexpr ExitWord exit_words[] = {
     {exit_usage, "bad usage"},
     {exit_no_device, "no device, or it lacks something that is needed"},
     {exit_vulkan, "Vulkan failed, the device was lost, or the validation layer printed a message"},
+    {exit_file, "a file or standard output could not be read or written: no permission, a full disk"},
     {exit_interrupted, "interrupted; the results so far are kept"},
 };
 

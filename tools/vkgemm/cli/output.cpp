@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/output.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,11 +15,15 @@
 namespace vkgemm::tool {
 namespace fs = std::filesystem;
 namespace {
-Status cannot_write(const std::string& path) {
-    const int why = errno;
-    return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
-            "cannot write " + path + (why ? std::string(": ") + std::strerror(why) : "")};
+/// Of errno: whether the path is at fault, and not what it leads to.
+bool is_wrong_name(int why) {
+    return why == ENOENT || why == ENOTDIR || why == EISDIR || why == ELOOP || why == ENAMETOOLONG || why == EINVAL;
 }
+Status file_failure(const std::string& what, int why) {
+    return {is_wrong_name(why) ? VKGEMM_ERROR_INVALID_ARGUMENT : error_file, VK_SUCCESS,
+            what + (why ? std::string(": ") + std::strerror(why) : "")};
+}
+Status cannot_write(const std::string& path) { return file_failure("cannot write " + path, errno); }
 
 // The target of a link, whether it exists or not. The path itself if it is not a link, or if its links form a circle.
 fs::path end_of_links(const fs::path& path) {
@@ -70,9 +76,21 @@ Result<std::string> read_file(const std::string& path) {
         return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "cannot read " + path + ": it is longer than 1 GiB"};
     if (!folder && file.is_open() && !file.bad())
         return text.starts_with(byte_order_mark) ? text.substr(byte_order_mark.size()) : text;
-    const int why = errno;
-    return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
-                  "cannot read " + path + (why ? std::string(": ") + std::strerror(why) : "")};
+    return file_failure("cannot read " + path, errno);
+}
+
+Status is_svg(const char* option, const std::string& path) {
+    std::string ending = fs::path(path).extension().string();
+    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    for (const std::string_view other :
+         {".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".bmp", ".tif", ".tiff", ".pdf", ".ps", ".eps", ".html"})
+        if (ending == other) {
+            const std::string svg = fs::path(path).replace_extension(".svg").string();
+            return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+                    std::string(option) + " writes SVG, and " + path + " asks for " + ending.substr(1) + "; write " +
+                        svg + ", which browsers show, and convert it if you must: rsvg-convert " + svg + " -o " + path};
+        }
+    return {};
 }
 
 namespace {
@@ -137,7 +155,7 @@ Status OutputFile::commit(const std::string& text) {
     if (const fs::file_status old = fs::status(path_, why); fs::exists(old))
         fs::permissions(partial_, old.permissions(), why);
     fs::rename(partial_, path_, why);
-    if (why) return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "cannot write " + path_ + ": " + why.message()};
+    if (why) return file_failure("cannot write " + path_, why.value());
     return {};
 }
 

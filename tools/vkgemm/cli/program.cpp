@@ -2,6 +2,7 @@
 // The common options, and the refusal of words that no command takes.
 #include "cli/program.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 
@@ -95,11 +96,43 @@ std::string help(const CLI::App& app) {
     return help_text(manual);
 }
 
+/// Of the command `name`, or of the program where it is "".
+int print_help(const CLI::App& program, const std::string& name) {
+    const Manual manual = manual_of(program);
+    const auto command = std::ranges::find(manual.commands, name, &ManualCommand::name);
+    if (name.empty() || command != manual.commands.end()) {
+        print(name.empty() ? help_text(manual) : help_text(*command));
+        return exit_right;
+    }
+    std::vector<std::string> names;
+    for (const ManualCommand& known : manual.commands) names.push_back(known.name);
+    warn("vkgemm: there is no command '" + name + "'" + suggestion(name, names) + "\nvkgemm help lists the commands");
+    return exit_usage;
+}
+
+/// `vkgemm help [COMMAND]`, for those who type it before they know of --help.
+CLI::App* add_help(CLI::App& program, Action& action) {
+    const auto name = std::make_shared<std::string>();
+    CLI::App* c = program.add_subcommand("help", "print the help of a command, or of the program");
+    c->add_option("command", *name, "the command to describe")->type_name("COMMAND");
+    c->allow_extras()->group("Commands");
+    c->set_help_flag("-h,--help", "print this help and exit")->group("Common options");
+    c->callback([&program, &action, name] { action = [&program, name] { return print_help(program, *name); }; });
+    return c;
+}
+
+/// What no option or argument of `app` took, without the "--" that ends the options.
+std::vector<std::string> extras_of(const CLI::App& app) {
+    std::vector<std::string> extras = app.remaining();
+    if (const auto end = std::ranges::find(extras, "--"); end != extras.end()) extras.erase(end);
+    return extras;
+}
+
 /// `code`, unless standard output did not take everything.
 int written(int code) {
     if (!output_failed() || reader_left()) return code;
     warn("vkgemm: cannot write to standard output");
-    return code == exit_right ? exit_usage : code;
+    return code == exit_right ? exit_file : code;
 }
 
 int program(int argc, const char* const* argv) {
@@ -110,7 +143,7 @@ int program(int argc, const char* const* argv) {
     add_common(app, session);
     refuse_empty_values(app);
     app.set_version_flag(
-           "--version", [] { return "vkgemm " + tool_version(); }, "print the version and exit")
+           "-V,--version", [] { return "vkgemm " + tool_version(); }, "print the version and exit")
         ->group("Common options");
     std::vector<CLI::App*> added;
     std::vector<std::string> names;
@@ -122,6 +155,8 @@ int program(int argc, const char* const* argv) {
         added.push_back(command);
         names.push_back(command->get_name());
     }
+    added.push_back(add_help(app, action));
+    names.emplace_back("help");
     added.push_back(add_generate(app, session, action));
     app.require_subcommand(0, 1);
 
@@ -138,9 +173,9 @@ int program(int argc, const char* const* argv) {
         return exit_usage;
     }
     for (const CLI::App* command : added)
-        if (command->parsed() && !command->remaining().empty())
-            return refuse_extras(*command, command->remaining(), {}, "argument");
-    if (!app.remaining().empty()) return refuse_extras(app, app.remaining(), names, "command");
+        if (const auto extras = extras_of(*command); command->parsed() && !extras.empty())
+            return refuse_extras(*command, extras, {}, "argument");
+    if (const auto extras = extras_of(app); !extras.empty()) return refuse_extras(app, extras, names, "command");
     if (!action) {
         warn(help(app));
         return exit_usage;

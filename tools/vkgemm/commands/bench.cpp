@@ -328,6 +328,7 @@ int run(const Session& session, Options options) {
         return run_random_bench(session, r);
     }
     if (options.kernels.empty()) options.kernels = {"auto"};
+    if (Status s = is_svg("--plot", options.plot); !s) return session.fail(s);
     if (Status s = own_places({{"--from", options.from},
                                {"--suite", suite_file(options.suite)},
                                {"--json", options.json},

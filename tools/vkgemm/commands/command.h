@@ -17,7 +17,7 @@
 namespace vkgemm::tool {
 
 Exit exit_code(const Status& failure);
-/// The one that comes first of: Vulkan failed, wrong, bad usage, unsupported, interrupted, right.
+/// The one that comes first of: Vulkan failed, wrong, a file failed, bad usage, unsupported, interrupted, right.
 Exit worse(Exit one, Exit other);
 
 /// The common options.

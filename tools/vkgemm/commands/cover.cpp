@@ -138,6 +138,7 @@ int run(const Session& session, const Options& options) {
     }
     const auto kernels = find_kernels(options.kernel, c ? &*c : nullptr);
     if (!kernels) return session.fail(kernels.status());
+    if (Status s = is_svg("--plot", options.plot); !s) return session.fail(s);
     auto plot = OutputFile::open(options.plot);
     if (!plot) return session.fail(plot.status());
     const auto device = session.open();

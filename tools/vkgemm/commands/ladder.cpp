@@ -192,6 +192,7 @@ std::vector<Climbed> climb(const Session& session, const host::Device& device, c
 int run(const Session& session, const Options& options) {
     if (options.type != "f32" && options.type != "i32")
         return session.fail(usage("the ladder is there for f32 and i32, not for '" + options.type + "'"));
+    if (Status s = is_svg("--plot", options.plot); !s) return session.fail(s);
     if (Status s = own_places({{"--json", options.json}, {"--plot", options.plot}}); !s) return session.fail(s);
     auto file = OutputFile::open(options.json);
     if (!file) return session.fail(file.status());

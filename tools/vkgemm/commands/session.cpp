@@ -12,6 +12,7 @@
 namespace vkgemm::tool {
 
 Exit exit_code(const Status& failure) {
+    if (failure.code == error_file) return exit_file;
     switch (failure.code) {
         case VKGEMM_ERROR_UNSUPPORTED:
         case VKGEMM_ERROR_LIMIT:
@@ -27,7 +28,8 @@ Exit exit_code(const Status& failure) {
 }
 
 Exit worse(Exit one, Exit other) {
-    constexpr Exit order[] = {exit_right, exit_interrupted, exit_no_device, exit_usage, exit_wrong, exit_vulkan};
+    constexpr Exit order[] = {exit_right, exit_interrupted, exit_no_device, exit_usage,
+                              exit_file,  exit_wrong,       exit_vulkan};
     return std::ranges::find(order, one) < std::ranges::find(order, other) ? other : one;
 }
 
