@@ -73,4 +73,21 @@ TEST_CASE("interrupt: the old file stays when nothing was measured") {
     CHECK(!is_file("kept.json.partial"));
 }
 
+TEST_CASE("interrupt: a product that takes many seconds is left within a few, and a second Ctrl-C is announced") {
+    using Clock = std::chrono::steady_clock;
+    const Folder folder("interrupt_long");
+    const auto begin = Clock::now();
+    Clock::time_point sent;
+    const auto ready = [&] {  // its operands are there by then, and 250 GFLOP have begun
+        sent = Clock::now();
+        return sent - begin > std::chrono::seconds(6);
+    };
+    const Run r = run_until(ready, SIGINT, "bench 5000x5000x5000 --no-check --json long.json");
+    const double waited = std::chrono::duration<double>(Clock::now() - sent).count();
+    CHECK(r.code == 130);
+    CHECK_MESSAGE(waited < 4, "it ended ", waited, " s after Ctrl-C");
+    expect(r.err, {"Ctrl-C again ends it at once", "interrupted before the first result"});
+    CHECK(!is_file("long.json"));
+}
+
 TEST_SUITE_END();

@@ -60,4 +60,11 @@ TEST_CASE("code 5: a folder or a file without permission, before anything is com
     std::filesystem::permissions("mine", std::filesystem::perms::owner_all);
 }
 
+TEST_CASE("code 3: more memory than the process may take is refused at once, with the sizes") {
+    const Folder folder("streams_memory");
+    const Run r = run_shell("ulimit -v 5000000; \"$@\"", "bench 20000x20000x100");
+    CHECK(r.code == 3);
+    expect(r.out + r.err, {"20000x20000x100: its operands have 1.5 GiB", "ulimit -v", "smaller sizes"});
+}
+
 TEST_SUITE_END();

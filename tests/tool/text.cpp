@@ -4,7 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
 #include "support/string_util.h"
+#include "tools/vkgemm/cli/terminal.h"
 
 using namespace vkgemm::tool;
 
@@ -109,4 +114,28 @@ TEST_CASE("a line of progress tells the time that is left first, and fits") {
     CHECK(columns(progress_line(2, 14, 640, std::string(200, 'x'), 80)) == 79);
     CHECK(progress_line(1, 2, -1, "\xc3\xa4\xc3\xb6", 9) == "[1/2] \xc3\xa4\xc3\xb6");
     CHECK(progress_line(1, 2, -1, "\xc3\xa4\xc3\xb6", 8) == "[1/2] \xc3\xa4");
+}
+
+TEST_CASE("progress: a line now and then where standard error is no terminal, and none without that wish") {
+    const auto written = [](double every, bool quiet) {
+        std::FILE* const file = std::tmpfile();
+        set_streams(stdout, file);
+        {
+            Progress progress(3, quiet, every);
+            progress.begin("first");
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            progress.begin("second");
+            progress.phase("checks");
+        }
+        set_streams(stdout, stderr);
+        std::rewind(file);
+        char text[512] = "";
+        const size_t n = std::fread(text, 1, sizeof text - 1, file);
+        std::fclose(file);
+        return std::string(text, n);
+    };
+    CHECK(written(0, false).empty());
+    CHECK(written(1e-3, true).empty());
+    CHECK(written(1e9, false).empty());
+    CHECK(written(1e-3, false).starts_with("vkgemm: [2/3, about 0 s left] second\n"));
 }

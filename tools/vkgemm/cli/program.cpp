@@ -190,7 +190,11 @@ int run_program(int argc, const char* const* argv, std::FILE* out, std::FILE* er
     int code = exit_vulkan;
     try {
         code = program(argc, argv);
-    } catch (const std::exception& e) {  // out of memory, above all
+    } catch (const std::bad_alloc&) {
+        std::fprintf(
+            err,
+            "vkgemm: the machine has no more memory for this command; smaller sizes or fewer problems need less\n");
+    } catch (const std::exception& e) {
         std::fprintf(err, "vkgemm: %s\n", e.what());
     }
     set_streams(stdout, stderr);

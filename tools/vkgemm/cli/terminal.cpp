@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/terminal.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -47,15 +48,29 @@ bool is_dumb() {
 
 volatile std::sig_atomic_t stop = 0;
 bool stdout_reader_left = false;
-bool progress_stands = false;  // on the last line of standard error
+volatile std::sig_atomic_t progress_stands = 0;  // on the last line of standard error
+#ifndef _WIN32
+volatile std::sig_atomic_t errors_number = STDERR_FILENO;  // the file descriptor of `errors`
+#endif
 
 void clear_line() {
     if (progress_stands) std::fputs("\r\x1b[K", errors);
-    progress_stands = false;
+    progress_stands = 0;
 }
+
+constexpr std::string_view stops_soon =
+    "vkgemm: interrupted; it ends after this step, and keeps its results. Ctrl-C again ends it at once\n";
 
 extern "C" void on_interrupt(int signal) {
     stop = 1;
+#ifndef _WIN32
+    // Only what a signal handler may call. A line of progress is left where it is.
+    if (signal == SIGINT) {
+        if (progress_stands) static_cast<void>(!write(errors_number, "\n", 1));
+        static_cast<void>(!write(errors_number, stops_soon.data(), stops_soon.size()));
+    }
+    progress_stands = 0;
+#endif
     std::signal(signal, SIG_DFL);
 }
 
@@ -73,7 +88,11 @@ void set_streams(std::FILE* out, std::FILE* err) {
     output = out;
     errors = err;
     std::clearerr(output);
-    stdout_reader_left = progress_stands = false;
+    stdout_reader_left = false;
+    progress_stands = 0;
+#ifndef _WIN32
+    errors_number = fileno(errors);
+#endif
 }
 
 bool wants_color(ColorMode mode) {
@@ -110,24 +129,48 @@ void watch_signals() {
 }
 bool interrupted() { return stop != 0; }
 
-Progress::Progress(size_t steps, bool quiet) : steps_(steps), shown_(!quiet && stderr_is_terminal() && !is_dumb()) {}
+Progress::Progress(size_t steps, bool quiet, double log_seconds)
+    : steps_(steps),
+      shown_(!quiet && stderr_is_terminal() && !is_dumb()),
+      log_seconds_(quiet || shown_ ? 0 : log_seconds),
+      next_log_(log_seconds_) {}
+
+double Progress::passed() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
 
 void Progress::begin(std::string_view what) {
-    const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     const size_t done = done_++;
-    at(done_, done ? passed / static_cast<double>(done) * static_cast<double>(steps_ - done) : -1, what);
+    at(done_, done ? passed() / static_cast<double>(done) * static_cast<double>(steps_ - done) : -1, what);
 }
 
 void Progress::at(size_t step, double seconds_left, std::string_view what) {
-    if (!shown_) return;
+    step_ = step;
+    what_ = what;
+    left_ = seconds_left;
+    began_ = passed();
+    phase("");
+}
+
+void Progress::phase(const std::string& text) {
+    if (step_ == 0) return;
+    const double left = left_ < 0 ? -1 : std::max(0.0, left_ - (passed() - began_));
+    const std::string what = what_ + (text.empty() ? "" : ": " + text);
+    if (!shown_) return log(progress_line(step_, steps_, left, what, page_width - 8));
     clear();
-    show(progress_line(step, steps_, seconds_left, what, terminal_columns()));
+    show(progress_line(step_, steps_, left, what, terminal_columns()));
+}
+
+void Progress::log(const std::string& text) {
+    if (!(log_seconds_ > 0) || passed() < next_log_) return;
+    next_log_ = passed() + log_seconds_;
+    warn("vkgemm: " + text);
 }
 
 void Progress::show(const std::string& line) {
     std::fputs(line.c_str(), errors);
     std::fflush(errors);
-    progress_stands = true;
+    progress_stands = 1;
 }
 
 void Progress::clear() {

@@ -31,22 +31,31 @@ void warn(std::string_view text);   // to standard error, wrapped; replaces the 
 void watch_signals();
 bool interrupted();
 
-/// One line of progress on standard error, with the time left as soon as it is known; on terminals only.
+/// One line of progress on standard error, with the time left as soon as it is known. If standard error is no terminal,
+/// nothing is written, or a line every `log_seconds`, if that is above 0.
 class Progress {
    public:
-    Progress(size_t steps, bool quiet);
+    Progress(size_t steps, bool quiet, double log_seconds = 0);
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
     ~Progress() { clear(); }
     void begin(std::string_view what);  // the next step
     /// A step by its number, from 1, for a caller who can tell the time left better; below 0: nobody can yet.
     void at(size_t step, double seconds_left, std::string_view what);
-    void clear();  // before something else is printed
+    void phase(const std::string& text);  // what of the step is done now
+    void clear();                         // before something else is printed
 
    private:
+    double passed() const;
     void show(const std::string& line);
+    void log(const std::string& text);
     size_t steps_, done_ = 0;
     bool shown_;
+    double log_seconds_, next_log_;
+    size_t step_ = 0;   // the one that is shown
+    std::string what_;  // it is
+    double left_ = -1;  // seconds, when it began
+    double began_ = 0;  // seconds since start_
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

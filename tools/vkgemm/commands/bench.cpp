@@ -181,10 +181,14 @@ void Bench::judge(BenchResult& result, std::string_view by) {
 }
 
 void Bench::run_case(const Case& c) {
-    CaseRunner runner(
-        device_, c,
-        {.check = !o_.no_check, .hot = o_.hot, .cold = o_.cold, .min_time = o_.min_time, .repeats = o_.repeats});
-    const std::string title = c.text + heat_of(runner.blank()) + (o_.addresses ? ", by address" : "");
+    CaseRunner runner(device_, c,
+                      {.check = !o_.no_check,
+                       .hot = o_.hot,
+                       .cold = o_.cold,
+                       .min_time = o_.min_time,
+                       .repeats = o_.repeats,
+                       .phase = [this](const std::string& what) { progress_.phase(what); }});
+    const std::string title = c.text + heat_of(runner.blank()) + (o_.plan.has_addresses() ? ", by address" : "");
     const Roof roof = roofline_.of(c);
     bool titled = false;
     const auto show = [&](BenchResult result) {

@@ -13,6 +13,8 @@
 namespace vkgemm::tool::check_command {
 namespace {
 
+constexpr double log_seconds = 15;  // between two lines of progress, where standard error is no terminal
+
 struct Options {
     std::vector<std::string> problems;
     std::string suite, kernel = "all", out, inject_fault;
@@ -89,7 +91,11 @@ Status add_given(const Options& options, std::vector<Job>& jobs, std::vector<std
 class Checker {
    public:
     Checker(const Session& session, const Options& o, const host::Device& device, size_t jobs)
-        : session_(session), o_(o), device_(device), runs_(runs_of(o, device)), progress_(jobs, session.quiet) {}
+        : session_(session),
+          o_(o),
+          device_(device),
+          runs_(runs_of(o, device)),
+          progress_(jobs, session.quiet, log_seconds) {}
 
     /// Refused where no more can be checked.
     Status check(const Job& job);
@@ -117,7 +123,11 @@ class Checker {
 
 Status Checker::check(const Job& job) {
     progress_.begin(job.c.text + ", " + (job.kernel.empty() ? "the chosen kernel" : job.kernel));
-    CaseRunner runner(device_, job.c, {.seed = o_.seed, .inject_fault = o_.inject_fault});
+    CaseRunner runner(
+        device_, job.c,
+        {.timing = false, .seed = o_.seed, .inject_fault = o_.inject_fault, .phase = [this](const std::string& what) {
+             progress_.phase(what);
+         }});
     PlanOptions options{.tile = job.tile.c_str(), .workspaceLimit = workspace_limit};
     if (!job.kernel.empty()) options.kernel = job.kernel.c_str();
     const Measurement measured = runner.check_only(options, runs_);

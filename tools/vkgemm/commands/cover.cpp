@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "commands/command.h"
+#include "measure/case_memory.h"
 #include "measure/kernel_lookup.h"
 #include "trace/cover_plot.h"
 #include "trace/coverage.h"
@@ -128,6 +129,14 @@ void tell_untraced(const Status& why, bool shown) {
         warn("vkgemm: " + why.text);
 }
 
+/// trace(), unless the host's memory cannot hold it.
+Result<Trace> trace_in_memory(const host::Device& device, const Case& c, const std::string& kernel,
+                              const std::string& tile, const std::vector<TracedModule>& modules) {
+    if (Status s = refused_memory(c, resolve(c.problem), {.timing = false, .shared = true}, memory_left()); !s)
+        return s;
+    return trace(device, c, kernel, tile, modules);
+}
+
 int run(const Session& session, const Options& options) {
     std::optional<Case> c;
     if (!options.problem.empty()) {
@@ -157,7 +166,7 @@ int run(const Session& session, const Options& options) {
         ++covered;
         const Case now = c ? *c : *parse_case(problem_for(*k, {.m = 256, .n = 256, .k = 256}));
         progress.begin(now.text + ", " + k->name());
-        auto t = trace(*device, now, k->name(), options.tile, modules);
+        auto t = trace_in_memory(*device, now, k->name(), options.tile, modules);
         progress.clear();
         if (!t) {
             if (kernels->size() == 1 || exit_code(t.status()) == exit_vulkan) return session.fail(t.status());

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <span>
 
+#include "cli/terminal.h"
+#include "measure/case_memory.h"
 #include "measure/measure.h"
 #include "measure/numbers.h"
 #include "measure/scalars.h"
@@ -101,8 +103,9 @@ const OperandBytes& CaseRunner::operands(bool for_check) {
     if (kept) return *kept;
     kept.emplace();
     for (size_t i = 0; i < kept->size(); ++i)
-        if (const auto slot = static_cast<VkgemmSlot>(i); uses(slot))
+        if (const auto slot = static_cast<VkgemmSlot>(i); uses(slot) && !interrupted())
             kept->at(i) = for_check ? exact().bytes(slot) : random_bytes(slot);
+    if (interrupted()) return *kept;
     const bool has_groups = case_.problem.grouping != VKGEMM_GROUPING_NONE;
     const GroupTable table = has_groups ? group_table(case_.problem) : GroupTable{};
     kept->at(VKGEMM_SLOT_GROUPS) = bytes_of(table.groups);
@@ -115,13 +118,25 @@ const OperandBytes& CaseRunner::operands(bool for_check) {
     return *kept;
 }
 
+/// Asked once, before anything is there.
+Status CaseRunner::refused_memory() {
+    const MemoryUse use{.check = options_.check,
+                        .timing = options_.timing,
+                        .shared = device_.info().kind != VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU,
+                        .sets = sets_};
+    if (!too_large_) too_large_ = tool::refused_memory(case_, r_, use, memory_left());
+    return *too_large_;
+}
+
 Status CaseRunner::prepare_check() {
-    if (Status s = refused_size(r_); !s) return s;
+    if (Status s = refused_memory(); !s) return s;
     const OperandBytes& bytes = operands(true);
+    if (interrupted()) return {};
     const bool first = !check_slots_;
     if (first) check_slots_.emplace();
     for (size_t i = 0; i < bytes.size(); ++i) {
         if (!first && i != VKGEMM_SLOT_D) continue;  // the others are still as they were
+        if (interrupted()) return {};
         const MatrixInfo* m = matrix(static_cast<VkgemmSlot>(i));
         const uint32_t around = poison(m ? m->type : r_.d.type);
         OperandCopies& slot = check_slots_->at(i);
@@ -138,11 +153,13 @@ Status CaseRunner::prepare_check() {
 
 Status CaseRunner::prepare_timing() {
     if (time_slots_) return {};
-    if (Status s = refused_size(r_); !s) return s;
+    if (Status s = refused_memory(); !s) return s;
     const OperandBytes& bytes = operands(false);
+    if (interrupted()) return {};
     time_slots_.emplace();
     for (size_t i = 0; i < bytes.size(); ++i) {
         const bool rotates = i <= VKGEMM_SLOT_D;
+        if (interrupted()) return {};
         if (Status s = fill_slot(time_slots_->at(i), bytes[i], rotates ? sets_ : 1, 0); !s) {
             time_slots_.reset();
             return s;

@@ -104,7 +104,6 @@ Result<Case> parse_case(const std::string& line) {
 Result<Case> parse_work(const std::string& line) {
     Result<Case> c = parse_case(line);
     if (!c) return c;
-    if (Status why = refused_size(resolve(c->problem)); !why) return why;
     if (c->problem.m && c->problem.n) return c;
     return Status{VKGEMM_ERROR_INVALID_PROBLEM, VK_SUCCESS, "m or n is 0: there is nothing to compute"};
 }
@@ -302,15 +301,6 @@ bool multiplies(const Case& c) {
 bool reads_c(const Case& c) {
     double alpha = c.alpha, beta = c.beta;
     return !convertFactors(c.problem, alpha, beta) || beta != 0;
-}
-
-Status refused_size(const Resolved& resolved) {
-    const uint64_t bytes =
-        resolved.a.span_bytes() + resolved.b.span_bytes() + resolved.c.span_bytes() + resolved.d.span_bytes();
-    if (bytes <= most_operand_bytes) return {};
-    return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
-            "its operands have " + std::to_string(bytes) + " bytes, and the tool keeps at most " +
-                std::to_string(most_operand_bytes) + " in the host's memory; give smaller sizes"};
 }
 
 double flops(const Case& c) {

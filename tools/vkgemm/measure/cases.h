@@ -106,11 +106,6 @@ uint32_t vector_width(const Step& step, VkgemmSlot slot);
 /// Empty for a problem that contradicts itself.
 Resolved resolve(const Problem& problem);
 
-/// The host has a copy of all operands, which together may have so many bytes. Larger ones are refused.
-inline constexpr uint64_t most_operand_bytes = uint64_t{32} << 30;
-Status refused_size(const Resolved& problem);
-
-double flops(const Case& c);  // 2 m n k batch; with index lists 2 m n k; none where alpha is 0
 /// D in a group drawn for it.
 struct GroupTable {
     std::vector<VkgemmGroup> groups;

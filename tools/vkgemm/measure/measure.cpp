@@ -2,10 +2,14 @@
 #include "measure/measure.h"
 
 #include <chrono>
+#include <new>
 #include <span>
 
 #include "cli/terminal.h"
+#include "cli/text.h"
+#include "measure/case_memory.h"
 #include "measure/deviation.h"
+#include "measure/machine.h"
 #include "measure/numbers.h"
 #include "measure/scalars.h"
 #include "vkgemm/rounding.hpp"
@@ -14,6 +18,8 @@ namespace vkgemm::tool {
 namespace {
 
 constexpr VkDeviceSize rotated_bytes = 256'000'000;  // more than any cache holds
+
+std::string percent_text(double share) { return std::to_string(static_cast<int>(100 * share)) + " %"; }
 
 }  // namespace
 
@@ -37,15 +43,15 @@ const ExactCase& CaseRunner::exact() {
 }
 
 Status CaseRunner::check(const Plan& plan, Measurement& result) {
-    if (Status s = prepare_check(); !s) return s;
+    phase("makes operands");
+    if (Status s = prepare_check(); !s || interrupted()) return s;
     const OperandCopies& d = check_slots_->at(VKGEMM_SLOT_D);
     if (!d.bytes) return {};  // an empty product: nothing can be wrong
     const auto besides = memory(plan, *check_slots_, 1);
     if (!besides) return besides.status();
     const Run run = run_of(*check_slots_, 0, *besides, exact_->alpha(), exact_->beta());
-    const auto patience = std::chrono::seconds(is_cpu_ ? 600 : 60);
-    if (Status s = device_.submit([&](VkCommandBuffer commands) { return plan.record(commands, run); }, patience); !s)
-        return s;
+    phase("checks");
+    if (Status s = run_checked(plan, run); !s || interrupted()) return s;
 
     result_.resize(d.buffer.size());
     if (Status s = device_.download(d.buffer, result_); !s) return s;
@@ -65,6 +71,20 @@ Status CaseRunner::check(const Plan& plan, Measurement& result) {
         extent_ = result.checked;
     }
     return {};
+}
+
+void CaseRunner::phase(const std::string& text) const {
+    if (options_.phase) options_.phase(text);
+}
+
+/// If interrupted(), D may be incomplete.
+Status CaseRunner::run_checked(const Plan& plan, const Run& run) const {
+    if (!sliced_)
+        return device_.submit([&](VkCommandBuffer commands) { return plan.record(commands, run); }, patience());
+    return time_slices(
+               device_, plan, 1, [&] { return run; }, patience(),
+               [&](double done) { phase("checks, " + percent_text(done)); })
+        .status();
 }
 
 std::optional<std::string> CaseRunner::wrong_scalars() {
@@ -89,24 +109,39 @@ void CaseRunner::find_wrong(const OperandCopies& d, Measurement& result) const {
     }
 }
 
-host::RecordRun CaseRunner::recorder(const Plan& plan, const PlanMemory& memory) const {
-    // In turn through the sets of operands.
-    return [this, &plan, memory, next = size_t{0}](VkCommandBuffer commands, uint32_t) mutable {
-        return plan.record(commands, run_of(*time_slots_, next++ % sets_, memory, case_.alpha, case_.beta));
+std::function<Run()> CaseRunner::timed_runs(const PlanMemory& memory) const {
+    return [this, memory, next = size_t{0}]() mutable {
+        return run_of(*time_slots_, next++ % sets_, memory, case_.alpha, case_.beta);
     };
 }
 
+host::RecordRun CaseRunner::recorder(const Plan& plan, const PlanMemory& memory) const {
+    return [&plan, next = timed_runs(memory)](VkCommandBuffer commands, uint32_t) {
+        return plan.record(commands, next());
+    };
+}
+
+Result<host::Times> CaseRunner::time_runs(const Plan& plan, size_t runs, const std::function<Run()>& next) const {
+    if (sliced_)
+        return time_slices(device_, plan, runs, next, patience(),
+                           [&](double done) { phase("times a run, " + percent_text(done)); });
+    const auto record = [&](VkCommandBuffer commands, uint32_t) { return plan.record(commands, next()); };
+    return device_.time(static_cast<uint32_t>(runs), record, patience());
+}
+
 Status CaseRunner::time(const Plan& plan, Measurement& result, const std::function<void()>& between) {
-    if (Status s = prepare_timing(); !s) return s;
+    phase("makes operands");
+    if (Status s = prepare_timing(); !s || interrupted()) return s;
     const auto besides = memory(plan, *time_slots_, sets_);
     if (!besides) return besides.status();
-    const host::RecordRun record = recorder(plan, *besides);
-    const auto patience = std::chrono::seconds(is_cpu_ ? 600 : 60);
-    Timing timing(options_, result,
-                  [&](size_t runs) { return device_.time(static_cast<uint32_t>(runs), record, patience); });
+    const auto next = timed_runs(*besides);
+    Timing timing(options_, result, [&](size_t runs) { return time_runs(plan, runs, next); });
+    const OthersLoad load;
     if (Status s = timing.rest(between); !s) return s;
-    return is_cpu_ ? Status{}
-                   : noted(in_a_row(plan, *besides, result), result);  // on a CPU one run keeps all cores busy
+    if (is_cpu_) result.others = load.share();  // who else computes slows a CPU device
+    return is_cpu_ || sliced_
+               ? Status{}
+               : noted(in_a_row(plan, *besides, result), result);  // on a CPU one run keeps all cores busy
 }
 
 Status CaseRunner::in_a_row(const Plan& plan, const PlanMemory& memory, Measurement& result) const {
@@ -119,9 +154,8 @@ Status CaseRunner::in_a_row(const Plan& plan, const PlanMemory& memory, Measurem
         if (i % sets_ == 0) run.flags = VKGEMM_RECORD_BARRIER_BEFORE;  // the same D again
         return plan.record(commands, run);
     };
-    const auto patience = std::chrono::seconds(60);
     return time_in_a_row(
-        result, [&](size_t runs) { return device_.timeTogether(static_cast<uint32_t>(runs), record, patience); });
+        result, [&](size_t runs) { return device_.timeTogether(static_cast<uint32_t>(runs), record, patience()); });
 }
 
 Measurement CaseRunner::blank() const {
@@ -133,18 +167,30 @@ Measurement CaseRunner::blank() const {
     return m;
 }
 
-Result<Plan> CaseRunner::make_plan(const PlanOptions& kernel, Measurement& result) const {
+/// Where the estimate of refused_memory() was too low, or others took what was left.
+Measurement CaseRunner::out_of_memory() const {
+    Measurement m = blank();
+    m.failure = {VKGEMM_ERROR_OUT_OF_MEMORY, VK_SUCCESS,
+                 case_.text + ": the host's memory is exhausted; its operands have " + bytes_text(operand_bytes(r_)) +
+                     ", and several copies of them are needed; use smaller sizes"};
+    return m;
+}
+
+Result<Plan> CaseRunner::make_plan(const PlanOptions& kernel, Measurement& result) {
     if (kernel.kernel) result.kernel = kernel.kernel;
-    auto plan = device_.context().createPlan(case_.problem, kernel);
-    if (!plan) return plan;
-    const VkgemmPlanInfo info = plan->info();
+    phase("compiles");
+    auto made = create_stoppable(device_, case_, kernel);
+    if (!made) return made.status();
+    sliced_ = made->sliced;
+    Plan plan = std::move(made->plan);
+    const VkgemmPlanInfo info = plan.info();
     result.kernel = info.kernel;
     result.tile = info.tile ? info.tile : "";
     result.workspaceBytes = info.requiredBytes[VKGEMM_SLOT_WORKSPACE];
     return plan;
 }
 
-Measurement CaseRunner::run(const PlanOptions& kernel, const std::function<void()>& between) {
+Measurement CaseRunner::run(const PlanOptions& kernel, const std::function<void()>& between) try {
     Measurement result = blank();
     const auto plan = make_plan(kernel, result);
     if (!plan) {
@@ -156,6 +202,8 @@ Measurement CaseRunner::run(const PlanOptions& kernel, const std::function<void(
     result.failure = time(*plan, result, between);
     if (result.failure && options_.check && !interrupted()) result.failure = find_deviation(result);
     return result;
+} catch (const std::bad_alloc&) {
+    return out_of_memory();
 }
 
 /// Of what the timed runs left in the first set of operands.
@@ -168,7 +216,7 @@ Status CaseRunner::find_deviation(Measurement& result) {
     return {};
 }
 
-Measurement CaseRunner::check_only(const PlanOptions& kernel, size_t runs) {
+Measurement CaseRunner::check_only(const PlanOptions& kernel, size_t runs) try {
     Measurement result = blank();
     const auto plan = make_plan(kernel, result);
     if (!plan) {
@@ -182,19 +230,20 @@ Measurement CaseRunner::check_only(const PlanOptions& kernel, size_t runs) {
     }
     if (done > 1 && !result.wrong.empty()) result.wrong += ", in run " + std::to_string(done);
     return result;
+} catch (const std::bad_alloc&) {
+    return out_of_memory();
 }
 
 Status CaseRunner::time_briefly(const Plan& plan, const PlanMemory& memory, const Trial& trial, Measurement& result) {
     const double give_up_above = trial.give_up_above, settle = trial.seconds / 4;
-    const host::RecordRun record = recorder(plan, memory);
-    const auto patience = std::chrono::seconds(is_cpu_ ? 600 : 60);
+    const auto next = timed_runs(memory);
     const auto start = SteadyClock::now();
     const double load = is_cpu_ || warm_ ? 0 : warm_up_seconds;
     double seconds = 0;  // of one run, as far as is known
     load_.reset();
     for (int round = 0; round < 2 || since(start) < load; ++round) {  // the first run may be slower than all others
         const auto runs = round == 0 ? 1 : runs_in(settle, seconds, 1, 256);
-        const auto times = device_.time(static_cast<uint32_t>(runs), record, patience);
+        const auto times = time_runs(plan, runs, next);
         if (!times) return times.status();
         seconds = summarise(times->seconds).median;
         result.samples = times->seconds;
@@ -204,7 +253,7 @@ Status CaseRunner::time_briefly(const Plan& plan, const PlanMemory& memory, cons
     warm_ = true;
     if (seconds <= give_up_above && !interrupted()) {
         const size_t wanted = runs_in(trial.seconds, seconds, 3, 200);
-        const auto times = device_.time(static_cast<uint32_t>(wanted), record, patience);
+        const auto times = time_runs(plan, wanted, next);
         if (!times) return times.status();
         result.samples = times->seconds;
     }
@@ -222,7 +271,7 @@ void CaseRunner::keep_busy(Plan plan, const PlanMemory& memory, double seconds) 
     load_.emplace(device_, busy_runs_, recorder(*busy_plan_, busy_memory_));
 }
 
-Measurement CaseRunner::try_out(const PlanOptions& kernel, const Trial& trial) {
+Measurement CaseRunner::try_out(const PlanOptions& kernel, const Trial& trial) try {
     Measurement result = blank();
     auto plan = make_plan(kernel, result);
     if (!plan) {
@@ -232,11 +281,13 @@ Measurement CaseRunner::try_out(const PlanOptions& kernel, const Trial& trial) {
     if (trial.check) result.failure = check(*plan, result);
     if (!result.failure || !result.wrong.empty() || interrupted()) return result;
     result.failure = prepare_timing();
-    if (!result.failure) return result;
+    if (!result.failure || interrupted()) return result;
     const auto besides = memory(*plan, *time_slots_, sets_);
     result.failure = besides ? time_briefly(*plan, *besides, trial, result) : besides.status();
     if (result.failure) keep_busy(*std::move(plan), *besides, result.times.median);
     return result;
+} catch (const std::bad_alloc&) {
+    return out_of_memory();
 }
 
 }  // namespace vkgemm::tool

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "measure/background_load.h"
+#include "measure/slices.h"
 #include "measure/timing.h"
 #include "measure/verify.h"
 #include "vkgemm/host.hpp"
@@ -55,6 +56,7 @@ class CaseRunner {
     /// first trial warms up at length; from then on a GPU is kept at work while the host prepares, checks and compares.
     Measurement try_out(const PlanOptions& kernel, const Trial& trial);
 
+    std::chrono::seconds patience() const { return std::chrono::seconds(is_cpu_ ? 600 : 60); }
     bool is_cold() const { return cold_; }
     size_t sets() const { return sets_; }  // of operands that are used in turn
     const Case& given() const { return case_; }
@@ -71,9 +73,11 @@ class CaseRunner {
     bool uses(VkgemmSlot slot) const;
     std::vector<std::byte> random_bytes(VkgemmSlot slot) const;
     Status fill_slot(OperandCopies& slot, const std::vector<std::byte>& bytes, size_t sets, uint32_t poison) const;
-    Status prepare_check();
+    Status refused_memory();
+    Measurement out_of_memory() const;
+    Status prepare_check();  // if interrupted(), not all is there
     Status prepare_timing();
-    Result<Plan> make_plan(const PlanOptions& kernel, Measurement& result) const;
+    Result<Plan> make_plan(const PlanOptions& kernel, Measurement& result);
     Status check(const Plan& plan, Measurement& result);
     std::optional<std::string> wrong_scalars();  // of the run that was downloaded
     void find_wrong(const OperandCopies& d, Measurement& result) const;
@@ -85,7 +89,12 @@ class CaseRunner {
     Result<OperandCopies> packed(const Plan& plan, VkgemmSlot slot, const OperandCopies& from, size_t sets) const;
     /// `sets` copies of `slots` are packed, where the plan wants that.
     Result<PlanMemory> memory(const Plan& plan, const OperandSet& slots, size_t sets) const;
+    /// Runs in turn through the sets of operands. `memory` must stay.
+    std::function<Run()> timed_runs(const PlanMemory& memory) const;
     host::RecordRun recorder(const Plan& plan, const PlanMemory& memory) const;
+    Result<host::Times> time_runs(const Plan& plan, size_t runs, const std::function<Run()>& next) const;
+    Status run_checked(const Plan& plan, const Run& run) const;
+    void phase(const std::string& text) const;
     void keep_busy(Plan plan, const PlanMemory& memory, double seconds);
     Run run_of(const OperandSet& slots, size_t set, const PlanMemory& memory, double alpha, double beta) const;
 
@@ -102,6 +111,8 @@ class CaseRunner {
     std::optional<OperandSet> check_slots_, time_slots_;
     std::vector<std::byte> result_, right_;  // D with its guards: as it came, and as it was when it was found right
     std::string extent_;                     // of the check that found it so
+    std::optional<Status> too_large_;        // for this machine's memory; not set: not asked yet
+    bool sliced_ = false;                    // runs of the plan that was made last
     bool warm_ = false;                      // a trial has run
     std::optional<Plan> busy_plan_;          // what keeps a GPU at work: the first trial's
     PlanMemory busy_memory_;

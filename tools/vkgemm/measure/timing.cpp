@@ -23,8 +23,13 @@ Status Timing::warm_up() {
 
 Status Timing::part() {
     constexpr size_t parts = 4;
+    const auto phase = [&](const std::string& text) {
+        if (options_.phase) options_.phase(text);
+    };
+    if (wanted_ == 0) phase("warms up");
     if (wanted_ == 0)
         if (Status s = warm_up(); !s) return s;
+    phase("times runs, " + std::to_string(result_.samples.size()) + " of " + std::to_string(wanted_) + " done");
     std::vector<double>& samples = result_.samples;
     const size_t until = std::min(wanted_, samples.size() + divUp(wanted_, parts));
     while (samples.size() < until && !interrupted()) {

@@ -19,12 +19,14 @@ inline double since(SteadyClock::time_point start) {
 }
 
 struct MeasureOptions {
-    bool check = true;
+    bool check = true, timing = true;
     bool hot = false, cold = false;  // neither: cold on GPUs where 256 MB are to spare
     double min_time = 0;             // seconds of timed runs, and
     size_t repeats = 0;              // number of timed runs; 0: as runs_for() decides
     uint64_t seed = 0;               // of the operands of a check
     std::string inject_fault{};      // for tests: a kernel whose results are changed before they are compared
+    /// Called with what is done now: "checks", "times run 3 of 20". May be empty.
+    std::function<void(const std::string&)> phase{};
 };
 
 struct Measurement {
@@ -39,6 +41,8 @@ struct Measurement {
     double flops = 0, bytes = 0;
     double deviation = -1;  // as deviation_of() has it; below 0: not known
     double drift = 0;       // of the samples, as drift_of() has it
+    double scatter = 0;     // of the samples, as scatter_of() has it
+    double others = -1;     // the share of the processors that other processes used meanwhile; below 0: not known
     std::string note;       // further remarks
     bool cold = false;
     size_t sets = 1;              // of operands that were used in turn
