@@ -58,6 +58,26 @@ TEST_CASE("bars are as long as their values say, from 0") {
     CHECK(!has_words(text, "logarithmic"));
 }
 
+TEST_CASE("the spread of runs is a thin line through the end of a bar, or through a dot") {
+    BarPlot plot = bars({100, 50});
+    CHECK(numbers(svg(plot), "class=\"spread\" x1=\"([^\"]*)\"").empty());
+    plot.groups[1].bars[0].spread = {40, 80};
+    const std::string text = svg(plot);
+    check_sound(text);
+    const std::vector<double> from = numbers(text, "class=\"spread\" x1=\"([^\"]*)\""),
+                              to = numbers(text, "class=\"spread\" [^>]*x2=\"([^\"]*)\"");
+    REQUIRE((from.size() == 1 && to.size() == 1));
+    CHECK(to[0] - from[0] == doctest::Approx(168));  // 40 of 100, and 100 is 420 wide
+    plot.groups[1].bars[0].spread = {40, 200};       // then the axis is longer
+    check_sound(svg(plot));
+    CHECK(bar_lengths(svg(plot), 0)[1] == doctest::Approx(210));
+
+    LinePlot lines{.x_axis = "M"};
+    lines.panels = {{.y_axis = "TFLOP/s", .series = {{"ours", {{64, 1, {0.5, 1.5}}, {128, 2}}}}}};
+    check_sound(svg(lines));
+    CHECK(numbers(svg(lines), "class=\"spread\" x1=\"([^\"]*)\"").size() == 1);
+}
+
 TEST_CASE("what is too far apart to compare lengths becomes dots on a logarithmic axis") {
     BarPlot plot = bars({20, 2000, 20000});
     plot.groups[0].mark = 200;

@@ -20,9 +20,19 @@ TEST_CASE("a summary of samples in any order") {
     CHECK((even.median == 3 && even.p95 == 9));
     std::vector<double> hundred;
     for (int i = 100; i > 0; --i) hundred.push_back(i);
-    CHECK(summarise(hundred).p95 == 95);
+    CHECK((summarise(hundred).p95 == 95 && summarise(hundred).p5 == 6));
     hundred.push_back(101);
     CHECK(summarise(hundred).p95 == 96);  // 95 of 101 are less than 95 %
+}
+
+TEST_CASE("the middle half of quiet runs is close together; a noisy machine scatters them") {
+    std::vector<double> quiet(40, 1e-3), noisy;
+    quiet[3] = 5e-3;  // one that was disturbed says nothing
+    for (int i = 0; i < 40; ++i) noisy.push_back(1e-3 * (1 + i % 4 * 0.2));
+    CHECK(scatter_of(quiet) == 0);
+    CHECK(scatter_of(noisy) == doctest::Approx(0.4 / 1.3));
+    CHECK(scatter_of({1, 9, 1, 9}) == 0);  // too few
+    CHECK(scatter_of(std::vector<double>(40, 0)) == 0);
 }
 
 TEST_CASE("as many runs as fill the time, within bounds") {

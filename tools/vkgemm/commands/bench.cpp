@@ -130,7 +130,8 @@ class Bench {
           device_(device),
           cases_(cases),
           contenders_(open_contenders(options, device)),
-          report_(reports_of(contenders_), options.no_check, of_several_accuracies(cases)),
+          report_(reports_of(contenders_), options.no_check, of_several_accuracies(cases),
+                  device.info().kind != VK_PHYSICAL_DEVICE_TYPE_CPU),
           shown_(o_.json != "-" && o_.csv != "-" && o_.plot != "-"),
           progress_(count(), session.quiet),
           roofline_(device) {}
@@ -299,7 +300,8 @@ int show_saved(const Session& session, const Options& options) {
     auto plot = OutputFile::open(options.plot);
     if (!plot) return session.fail(plot.status());
     const std::string place = saved->device + ", vkgemm " + saved->version;
-    BenchReport report(saved->baselines, saved->unchecked, of_several_accuracies(saved->cases));
+    const bool in_a_row = std::ranges::any_of(saved->results, [](const auto& r) { return r.m.in_a_row > 0; });
+    BenchReport report(saved->baselines, saved->unchecked, of_several_accuracies(saved->cases), in_a_row);
     std::string shown = wrapped(place, 0);
     for (const BenchBaseline& p : saved->baselines)
         shown += wrapped(

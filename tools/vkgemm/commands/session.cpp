@@ -166,8 +166,11 @@ nlohmann::ordered_json json_measurement(const Measurement& measured) {
     j["median"] = measured.times.median;
     j["min"] = measured.times.min;
     j["max"] = measured.times.max;
+    j["p5"] = measured.times.p5;
     j["p95"] = measured.times.p95;
     j["drift"] = measured.drift;
+    j["scatter"] = measured.scatter;
+    if (measured.others >= 0) j["others"] = measured.others;
     if (std::isinf(measured.deviation))
         j["deviation"] = "inf";  // JSON has no such number
     else if (measured.deviation >= 0)

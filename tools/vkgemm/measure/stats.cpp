@@ -13,7 +13,12 @@ Summary summarise(std::vector<double> seconds) {
     const size_t n = seconds.size();
     const double median = n % 2 ? seconds[n / 2] : (seconds[n / 2 - 1] + seconds[n / 2]) / 2;
     const size_t at95 = (n * 95 + 99) / 100 - 1;
-    return {.runs = n, .median = median, .min = seconds.front(), .max = seconds.back(), .p95 = seconds[at95]};
+    return {.runs = n,
+            .median = median,
+            .min = seconds.front(),
+            .max = seconds.back(),
+            .p5 = seconds[n - 1 - at95],
+            .p95 = seconds[at95]};
 }
 
 double drift_of(const std::vector<double>& seconds) {
@@ -30,6 +35,17 @@ double drift_of(const std::vector<double>& seconds) {
     const bool apart = at(first, 3) < at(last, 1) || at(last, 3) < at(first, 1);
     const double drift = at(first, 2) > 0 ? at(last, 2) / at(first, 2) - 1 : 0;
     return apart && std::abs(drift) >= worth_a_word ? drift : 0;
+}
+
+double scatter_of(const std::vector<double>& seconds) {
+    constexpr size_t least_runs = 8;
+    constexpr double worth_a_word = 0.2;
+    if (seconds.size() < least_runs) return 0;
+    std::vector<double> sorted = seconds;
+    std::ranges::sort(sorted);
+    const double median = summarise(seconds).median;
+    const double apart = sorted[sorted.size() * 3 / 4] - sorted[sorted.size() / 4];
+    return median > 0 && apart >= worth_a_word * median ? apart / median : 0;
 }
 
 size_t runs_in(double total, double seconds, size_t least, size_t most) {

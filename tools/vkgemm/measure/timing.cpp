@@ -40,6 +40,7 @@ Status Timing::part() {
     }
     result_.times = summarise(samples);
     result_.drift = drift_of(samples);
+    result_.scatter = scatter_of(samples);
     return {};
 }
 

@@ -42,6 +42,12 @@ std::string accuracy_of(const Case& c) {
     return word.substr(0, word.find(' '));
 }
 
+/// The rates of the slowest and the fastest twentieth of the runs, in this unit.
+Spread spread_of(const Measurement& m, double unit) {
+    if (m.times.runs < 3 || m.times.p5 <= 0) return {};
+    return {.low = m.flops / m.times.p95 / unit, .high = m.flops / m.times.p5 / unit};
+}
+
 /// The one number in which the sizes of the cases differ, and its name.
 struct Sweep {
     const char* name = nullptr;
@@ -139,10 +145,10 @@ LinePanel BenchReport::lines_of(const std::vector<Group>& all, const std::vector
             for (const std::string& name : names(i, r)) {
                 auto at = std::ranges::find(panel.series, name, &LineSeries::name);
                 if (at == panel.series.end()) at = panel.series.insert(at, {name, {}});
-                at->points.emplace_back(sizes[i], r->m.flops_per_second() / unit.size);
+                at->points.push_back({sizes[i], r->m.flops_per_second() / unit.size, spread_of(r->m, unit.size)});
             }
         }
-    for (LineSeries& s : panel.series) std::ranges::sort(s.points);
+    for (LineSeries& s : panel.series) std::ranges::stable_sort(s.points, {}, &LinePoint::x);
     return panel;
 }
 
@@ -198,7 +204,8 @@ BarPlot BenchReport::bars(const std::vector<Group>& all) const {
         if (named) text += ", " + result.m.kernel;
         return Bar{.series = static_cast<size_t>(at - plot.series.begin()),
                    .value = result.m.flops_per_second() / unit.size,
-                   .text = text};
+                   .text = text,
+                   .spread = result.m.timed() ? spread_of(result.m, unit.size) : Spread{}};
     };
     for (const Group& g : all) {
         BarGroup group{.label = g.given->text, .bars = {}, .mark = g.given->target / unit.size};

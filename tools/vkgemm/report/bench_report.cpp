@@ -9,7 +9,31 @@
 namespace vkgemm::tool {
 namespace {
 
-constexpr size_t rate_width = 13, ratio_width = 7, share_width = 8;
+constexpr size_t rate_width = 13, bare_rate_width = 8, spread_width = 7, ratio_width = 7, share_width = 8;
+constexpr double many_others = 0.1;  // of the processors: then a CPU device is noticeably slower
+
+/// "-4 +19%": how far below and above the median 5 and 95 % of the runs are. Beyond tenfold, only that.
+std::string spread_text(const Summary& times) {
+    if (times.runs < 3 || times.median <= 0) return "-";
+    const double below = 1 - times.p5 / times.median, above = times.p95 / times.median - 1;
+    char text[48];
+    std::snprintf(text, sizeof text, above < 9.995 ? "-%.0f +%.0f%%" : "-%.0f >10x", 100 * below, 100 * above);
+    return text;
+}
+
+std::string scatter_text(const Measurement& m) {
+    char text[160];
+    std::snprintf(text, sizeof text, "noisy: the middle half of its runs is %.0f %% of the median apart",
+                  100 * m.scatter);
+    return text + std::string("; close other programs, or take longer: --min-time 5");
+}
+
+std::string others_text(double others) {
+    char text[160];
+    std::snprintf(text, sizeof text, "other programs used %.0f %% of the processors meanwhile; it is faster alone",
+                  100 * others);
+    return text;
+}
 
 std::string ratio_text(double ratio) {
     char text[32];
@@ -31,6 +55,14 @@ std::string drift_text(double drift) {
     return text;
 }
 
+/// "49.41": a rate in the unit of the other one, such as "48.20 TFLOP/s".
+std::string in_unit_of(double rate, const std::string& other) {
+    const char prefix = other[other.find(' ') + 1];
+    char text[32];
+    std::snprintf(text, sizeof text, "%.4g", rate / (prefix == 'T' ? 1e12 : prefix == 'G' ? 1e9 : 1e6));
+    return text;
+}
+
 /// The reason for a missing time, in two words.
 Cell unmeasured(const BenchResult& r) {
     if (!r.m.wrong.empty()) return {"WRONG", Style::bad};
@@ -48,13 +80,14 @@ std::string heat_of(const Measurement& m) {
     return ", cold (" + std::to_string(m.sets) + (m.sets == 1 ? " set" : " sets") + " of operands in turn)";
 }
 
-BenchReport::BenchReport(std::vector<BenchBaseline> baselines, bool unchecked, bool errors)
+BenchReport::BenchReport(std::vector<BenchBaseline> baselines, bool unchecked, bool errors, bool in_a_row)
     : baselines_(std::move(baselines)), unchecked_(unchecked) {
+    columns_.in_a_row = in_a_row;
     columns_.ratio = !baselines_.empty();
     columns_.error = errors;
     for (const VkgemmKernelInfo& k : kernels()) widest_ = std::max(widest_, label_of(k.name).size() + 2);
     // Those of least worth go first, as long as a row does not fit.
-    for (bool* least : {&columns_.max, &columns_.min, &columns_.p95, &columns_.in_a_row})
+    for (bool* least : {&columns_.in_a_row, &columns_.spread})
         if (columns(table().header(false)) - 1 > page_width) *least = false;
 }
 
@@ -62,11 +95,9 @@ Table BenchReport::table() const {
     std::vector<Table::Column> all = {{.title = "  kernel", .width = widest_},
                                       {.title = "runs", .right = true, .width = 4},
                                       {.title = "median", .right = true, .width = 8}};
-    for (const auto& [wanted, title] :
-         {std::pair(columns_.min, "min"), std::pair(columns_.max, "max"), std::pair(columns_.p95, "p95")})
-        if (wanted) all.push_back({.title = title, .right = true, .width = 8});
+    if (columns_.spread) all.push_back({.title = "spread", .right = true, .width = spread_width});
     all.push_back({.title = "rate", .right = true, .width = rate_width});
-    if (columns_.in_a_row) all.push_back({.title = "in a row", .right = true, .width = rate_width});
+    if (columns_.in_a_row) all.push_back({.title = "in a row", .right = true, .width = bare_rate_width});
     if (columns_.error) all.push_back({.title = "error", .right = true, .width = 7});
     all.push_back({.title = "checked", .width = 9});
     if (columns_.ratio) all.push_back({.title = "ours/it", .right = true, .width = ratio_width});
@@ -84,13 +115,11 @@ void BenchReport::add_row(Table& rows, const BenchResult& result) const {
     };
     add(true, std::to_string(measured.times.runs));
     add(true, seconds_text(measured.times.median));
-    add(columns_.min, seconds_text(measured.times.min));
-    add(columns_.max, seconds_text(measured.times.max));
-    add(columns_.p95, seconds_text(measured.times.p95));
+    add(columns_.spread, spread_text(measured.times));
     add(true, {rate_of(*result.given, measured), Style::head});
-    add(columns_.in_a_row, measured.in_a_row > 0 ? rate_text(measured.flops_per_second_in_a_row(),
-                                                             !resolve(result.given->problem).is_float())
-                                                 : "-");
+    add(columns_.in_a_row, measured.in_a_row > 0
+                               ? in_unit_of(measured.flops_per_second_in_a_row(), rate_of(*result.given, measured))
+                               : "-");
     add(columns_.error, measured.deviation >= 0 ? error_text(measured.deviation) : "-");
     cells.push_back(!timed       ? unmeasured(result)
                     : unchecked_ ? Cell("unchecked", Style::bad)
@@ -103,6 +132,8 @@ void BenchReport::add_row(Table& rows, const BenchResult& result) const {
     if (timed && !result.is_baseline && measured.clock == host::Clock::host)
         rows.note("timed by the host's clock: the device has no timestamps");
     if (measured.drift != 0) rows.note(drift_text(measured.drift));
+    if (measured.scatter > 0 && measured.drift == 0) rows.note(scatter_text(measured));
+    if (timed && measured.others >= many_others) rows.note(others_text(measured.others));
 }
 
 std::string BenchReport::add(BenchResult added, bool colored) {
@@ -204,7 +235,7 @@ std::string BenchReport::csv() const {
     std::string all =
         "problem,library,kernel,tile,checked,error,clock,cold,runs,median_s,min_s,max_s,p95_s,tflops,gbytes_per_s,in_a_"
         "row_s,"
-        "in_a_row_tflops,deviation,native\n";
+        "in_a_row_tflops,deviation,native,p5_s\n";
     for (const BenchResult& r : results_) {
         const Measurement& measured = r.m;
         const nlohmann::ordered_json j = json_case(*r.given, measured);
@@ -220,7 +251,7 @@ std::string BenchReport::csv() const {
         for (const char* key :
              {"median", "min", "max", "p95", "tflops", "gbytes_per_s", "in_a_row", "in_a_row_tflops", "deviation"})
             all += "," + cell(key);
-        all += is_native(measured.kernel) ? ",1\n" : ",0\n";
+        all += std::string(is_native(measured.kernel) ? ",1," : ",0,") + cell("p5") + "\n";
     }
     return all;
 }

@@ -9,7 +9,7 @@ namespace vkgemm::tool {
 
 /// Which columns the table has: as many as fit.
 struct BenchColumns {
-    bool min = true, max = true, p95 = true, in_a_row = true, error = false, ratio = false;
+    bool spread = true, in_a_row = true, error = false, ratio = false;
 };
 
 std::string rate_of(const Case& c, const Measurement& m);  // "49.41 TFLOP/s"
@@ -25,8 +25,8 @@ bool of_several_accuracies(const Cases& cases) {
 
 class BenchReport {
    public:
-    /// `errors`: show how far results are off.
-    BenchReport(std::vector<BenchBaseline> baselines, bool unchecked, bool errors);
+    /// `errors`: show how far results are off. `in_a_row`: times of runs in a row are measured, as on GPUs.
+    BenchReport(std::vector<BenchBaseline> baselines, bool unchecked, bool errors, bool in_a_row);
 
     /// Keeps a result; its lines for the table.
     std::string add(BenchResult result, bool colored);

@@ -112,6 +112,8 @@ Measurement measurement(const Place& p, const Case& c) {
                                         std::pair("max", m.times.max), std::pair("p95", m.times.p95)})
         p.at(key).must_be_near(expected, "by the samples");
     m.drift = drift_of(m.samples);
+    m.scatter = scatter_of(m.samples);
+    if (p.has("others")) m.others = std::min(p.at("others").number(), 1.0);
     if (p.has("deviation")) m.deviation = p.at("deviation").number_or_inf();
     m.cold = p.at("cold").yes();
     m.sets = static_cast<size_t>(std::min(p.at("operand_sets").number(), 1e9));

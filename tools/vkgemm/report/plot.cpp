@@ -25,7 +25,10 @@ Scale scale_of(const BarPlot& plot) {
     };
     for (const BarGroup& g : plot.groups) {
         note(g.mark);
-        for (const Bar& b : g.bars) note(b.value);
+        for (const Bar& b : g.bars) {
+            note(b.value);
+            if (b.spread.low < b.spread.high) note(b.spread.high);
+        }
     }
     return value_scale(least, most, most > 100 * least);
 }
@@ -43,7 +46,13 @@ std::string group_body(const BarGroup& group, const Scale& scale, double top, bo
             body += line_at(scale.from, middle, x, middle, "grid") + dot_at(x, middle, kind_of("f", bar.series));
         else if (bar.value > 0)
             body += rect_at(scale.from, y, std::max(1.0, x - scale.from), bar_height, kind_of("f", bar.series));
-        body += text_at((apart ? scale.to : x) + 10, y + bar_height - 2, bar.text,
+        double end = x;  // of what is drawn
+        if (bar.value > 0 && bar.spread.low > 0 && bar.spread.low < bar.spread.high) {
+            const double low = std::max(scale.from, scale.at(bar.spread.low));
+            end = std::max(x, scale.at(bar.spread.high));
+            body += line_at(low, middle, scale.at(bar.spread.high), middle, "spread");
+        }
+        body += text_at((apart ? scale.to : end) + 10, y + bar_height - 2, bar.text,
                         bar.value > 0 ? "class=\"value\"" : "class=\"dim value\"");
         y += bar_height + bar_gap;
     }

@@ -7,10 +7,16 @@
 
 namespace vkgemm::tool {
 
+/// A thin line through a value, as from the 5th to the 95th percentile. None if `low` is not below `high`.
+struct Spread {
+    double low = 0, high = 0;
+};
+
 struct Bar {
     size_t series = 0;
     double value = 0;  // if not positive, only the text is drawn
     std::string text;  // at its end
+    Spread spread{};
 };
 
 struct BarGroup {
@@ -28,9 +34,13 @@ struct BarPlot {
 };
 std::string svg(const BarPlot& plot);
 
+struct LinePoint {
+    double x = 0, y = 0;
+    Spread spread{};  // of y
+};
 struct LineSeries {
     std::string name;
-    std::vector<std::pair<double, double>> points;  // by growing x
+    std::vector<LinePoint> points;  // by growing x
 };
 
 /// Lines over y from 0, or over a logarithmic y.

@@ -34,7 +34,7 @@ SizeAxis size_axis(const LinePlot& plot, double from, double to) {
     SizeAxis axis{.scale = {.low = 0, .high = 1, .from = from, .to = to}, .sizes = {}};
     for (const LinePanel& panel : plot.panels)
         for (const LineSeries& s : panel.series)
-            for (const auto& [x, y] : s.points) axis.sizes.push_back(x);
+            for (const LinePoint& p : s.points) axis.sizes.push_back(p.x);
     std::ranges::sort(axis.sizes);
     axis.sizes.erase(std::unique(axis.sizes.begin(), axis.sizes.end()), axis.sizes.end());
     if (axis.sizes.empty()) return axis;
@@ -83,9 +83,12 @@ std::string grid_of(const SizeAxis& axis, double top, double bottom) {
 std::string series_body(const LineSeries& series, size_t colour, const SizeAxis& x, const Scale& y) {
     std::string points, dots;
     const double radius = series.points.size() > many_points ? 2.5 : 4;
-    for (const auto& [px, py] : series.points) {
-        points += number(x.at(px)) + "," + number(y.at(py)) + " ";
-        dots += dot_at(x.at(px), y.at(py), kind_of("f", colour), radius);
+    for (const LinePoint& p : series.points) {
+        const double at = x.at(p.x);
+        points += number(at) + "," + number(y.at(p.y)) + " ";
+        if (p.spread.low > 0 && p.spread.low < p.spread.high)
+            dots += line_at(at, std::min(y.at(p.spread.low), y.from), at, y.at(p.spread.high), "spread");
+        dots += dot_at(at, y.at(p.y), kind_of("f", colour), radius);
     }
     return "<polyline class=\"line " + kind_of("s", colour) + "\" points=\"" + points + "\"/>\n" + dots;
 }
@@ -102,9 +105,9 @@ std::vector<std::string> names_of(const LinePlot& plot) {
 Scale scale_of(const LinePanel& panel) {
     double least = HUGE_VAL, most = 0;
     for (const LineSeries& s : panel.series)
-        for (const auto& [x, y] : s.points) {
-            least = std::min(least, y);
-            most = std::max(most, y);
+        for (const LinePoint& p : s.points) {
+            least = std::min(least, p.y);
+            most = std::max({most, p.y, p.spread.high});
         }
     return value_scale(least, most, panel.logarithmic && least > 0 && least < most);
 }
