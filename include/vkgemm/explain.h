@@ -178,9 +178,13 @@ typedef struct VkgemmExplanationInfo {
     uint32_t candidateCount; /* one for each built-in kernel, in the order of vkgemmGetKernel; 0 if isEmpty */
     uint32_t dispatchCount;
     uint32_t noteCount;
-    uint32_t usesAddresses;  /* 1: the shader reads operands through device addresses; 0: through pushed descriptors */
-    const char* tunedRow;    /* the tuned row that decided; "": the cost model or the options did */
-    uint64_t workspaceBytes; /* as in VkgemmPlanInfo::requiredBytes */
+    uint32_t usesAddresses;   /* 1: the shader reads operands through device addresses; 0: through pushed descriptors */
+    const char* tunedRow;     /* the tuned row that decided; "": the cost model or the options did */
+    uint64_t workspaceBytes;  /* as in VkgemmPlanInfo::requiredBytes */
+    uint64_t usefulWorkspace; /* as in VkgemmPlanInfo */
+    double usefulGain;
+    const char* usefulKernel;
+    uint32_t groupAlignment[4]; /* as in VkgemmPlanInfo */
 } VkgemmExplanationInfo;
 
 VKGEMM_API VkgemmResult vkgemmGetExplanationInfo(VkgemmExplanation explanation, VkgemmExplanationInfo* info);

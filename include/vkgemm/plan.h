@@ -148,6 +148,13 @@ typedef struct VkgemmPlanInfo {
     /* With a table of groups, by slot from A to D: groups need leading dimensions and offsets (with ADDRESSES:
      * addresses) that are multiples of so many bytes. 0: groups have no such matrix */
     uint32_t groupAlignment[4];
+    /* What more workspace than VkgemmPlanOptions::workspaceLimit would bring, by the cost model: a plan whose
+     * workspaceLimit is usefulWorkspace bytes has the kernel usefulKernel and costs usefulGain times less. 0, "" and 1
+     * if no workspace of at most 1 GiB is worth it. Computed by the first call for this plan, which takes about as long
+     * as planning without compiling; a caller whose structSize ends before these fields does not pay for it */
+    uint64_t usefulWorkspace;
+    double usefulGain;
+    const char* usefulKernel;
 } VkgemmPlanInfo;
 
 /* Fails only for a bad argument (INVALID_ARGUMENT). Any thread. */

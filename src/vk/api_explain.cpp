@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "plan/base/concat.h"
+#include "plan/steps/group_table.h"
+#include "plan/workspace_gain.h"
 #include "vk/api_getter.h"
 #include "vk/request.h"
 #include "vkgemm/explain.h"
@@ -26,6 +28,7 @@ struct VkgemmExplanation_T {
     };
     VkgemmExplanationInfo info{};
     std::string result_text, tuned;
+    const plan::Kernel* useful_kernel = nullptr;
     std::vector<Candidate> candidates;
     std::vector<Dispatch> dispatches;
     std::vector<std::string> notes;
@@ -172,6 +175,15 @@ std::unique_ptr<Explanation> explain(const VkgemmContext_T& context, const plan:
         chosen.data.state = VKGEMM_CANDIDATE_CHOSEN;
         set_schedule(chosen.data, planned->choice.schedule);
     }
+    e->info.usefulGain = 1;
+    if (const auto gain = planned ? plan::workspace_gain(*context.kernels, *planned, request) : std::nullopt) {
+        e->info.usefulWorkspace = gain->bytes;
+        e->info.usefulGain = gain->factor;
+        e->useful_kernel = gain->kernel;
+        e->notes.push_back(plan::to_text(*gain));
+    }
+    if (planned && planned->steps.table)
+        std::ranges::copy(plan::group_alignment(planned->steps.steps[0]), e->info.groupAlignment);
     e->info.candidateCount = static_cast<uint32_t>(e->candidates.size());
     e->info.dispatchCount = static_cast<uint32_t>(e->dispatches.size());
     e->info.noteCount = static_cast<uint32_t>(e->notes.size());
@@ -246,6 +258,7 @@ VkgemmResult vkgemmGetExplanationInfo(VkgemmExplanation e, VkgemmExplanationInfo
         VkgemmExplanationInfo out = e->info;
         out.resultText = e->result_text.c_str();
         out.tunedRow = e->tuned.c_str();
+        out.usefulKernel = e->useful_kernel ? e->useful_kernel->name.data() : "";
         return out;
     });
 }

@@ -254,6 +254,14 @@ VkgemmResult vkgemmGetPlanInfo(VkgemmPlan p, VkgemmPlanInfo* out) {
         info.missingPipelines = vk::missing_pipelines(*p);
         info.packedA = p->plan.steps.packed_keys[VKGEMM_SLOT_A];
         info.packedB = p->plan.steps.packed_keys[VKGEMM_SLOT_B];
+        info.usefulGain = 1;
+        info.usefulKernel = "";
+        if (out->structSize > offsetof(VkgemmPlanInfo, usefulWorkspace))
+            if (const auto& gain = vk::workspace_gain(*p)) {
+                info.usefulWorkspace = gain->bytes;
+                info.usefulGain = gain->factor;
+                info.usefulKernel = gain->kernel->name.data();
+            }
         if (p->plan.steps.table) std::ranges::copy(plan::group_alignment(p->plan.steps.steps[0]), info.groupAlignment);
         vk::write_struct(info, out);
         return VKGEMM_SUCCESS;

@@ -38,7 +38,21 @@ Result<std::unique_ptr<VkgemmPlan_T>> make_handle(VkgemmContext c, plan::Plan pl
     return p;
 }
 
+// Logs what more workspace would bring. Only who listens pays for finding out.
+void log_gain(VkgemmPlan_T& p) {
+    if (!p.context->log) return;
+    if (const auto& gain = vk::workspace_gain(p))
+        vk::log(*p.context, VKGEMM_SEVERITY_INFO,
+                plan::concat({plan::to_text(p.plan.problem.given, 1, 0), " on ", p.plan.choice.kernel->name, ": ",
+                              plan::to_text(*gain)}));
+}
+
 }  // namespace
+
+const std::optional<plan::WorkspaceGain>& vk::workspace_gain(VkgemmPlan_T& p) {
+    std::call_once(p.gain_asked, [&] { p.gain = plan::workspace_gain(*p.context->kernels, p.plan, p.request); });
+    return p.gain;
+}
 
 VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* problem, const VkgemmPlanOptions* options,
                               VkgemmPlan* plan, VkgemmError* error) {
@@ -56,6 +70,8 @@ VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* proble
         const auto operands = request->addresses ? VKGEMM_OPERANDS_ADDRESSES : VKGEMM_OPERANDS_BUFFERS;
         auto made = make_handle(context, std::move(*planned), operands, flags);
         if (!made) return vk::to_result(error, made.status());
+        (*made)->request = *std::move(request);
+        log_gain(**made);
         const std::string& fallback = (*made)->plan.fallback;
         const VkgemmResult result = fallback.empty() ? VKGEMM_SUCCESS : VKGEMM_FALLBACK_USED;
         if (result != VKGEMM_SUCCESS) vk::log(*context, VKGEMM_SEVERITY_WARNING, fallback);

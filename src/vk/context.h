@@ -2,9 +2,11 @@
 // What the two public handles point to.
 #pragma once
 #include <atomic>
+#include <mutex>
+#include <optional>
 #include <string>
 
-#include "plan/plan.h"
+#include "plan/workspace_gain.h"
 #include "vk/pipelines.h"
 #include "vkgemm/vkgemm.h"
 
@@ -43,13 +45,19 @@ struct VkgemmPlan_T {
     std::atomic<bool> compiled{false};  // never goes back; what depends on it was written before
     std::mutex compiling;               // of the thread that compiles it
     std::vector<vkgemm::vk::Pipelines::Use> uses;
-    std::string tile;   // as VkgemmPlanInfo points to
-    std::string label;  // for debuggers; "" if there is no function for it
+    vkgemm::plan::Request request;  // of a product's plan
+    std::once_flag gain_asked;
+    std::optional<vkgemm::plan::WorkspaceGain> gain;  // to be read only through vk::workspace_gain()
+    std::string tile;                                 // as VkgemmPlanInfo points to
+    std::string label;                                // for debuggers; "" if there is no function for it
 };
 
 namespace vkgemm::vk {
 
 /// To the caller's log, if there is one.
 void log(const VkgemmContext_T&, VkgemmSeverity, const std::string& text);
+
+/// What more workspace would bring. Computed when it is first asked for.
+const std::optional<plan::WorkspaceGain>& workspace_gain(VkgemmPlan_T&);
 
 }  // namespace vkgemm::vk
