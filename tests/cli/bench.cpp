@@ -36,11 +36,11 @@ TEST_CASE("bench: what was asked for is in the file; a name that is not UTF-8 do
     CHECK(options["tuned"] == "rows\xef\xbf\xbd");
 }
 
-TEST_CASE("bench --addresses: the plan takes addresses, which the title says") {
+TEST_CASE("bench --operands addresses: the plan takes addresses, which the title says") {
     const Folder folder("bench_addresses");
-    const std::string out = run(0, "bench 8x8x8 --repeats 1 --addresses --json r.json").out;
+    const std::string out = run(0, "bench 8x8x8 --repeats 1 --operands addresses --json r.json").out;
     expect(out, {"8x8x8, hot, by address"});
-    CHECK(Json::parse(read("r.json"))["options"]["addresses"] == true);
+    CHECK(Json::parse(read("r.json"))["options"]["plan"]["operands"] == "addresses");
     CHECK(run(0, "bench 8x8x8 --repeats 1").out.find("by address") == std::string::npos);
 }
 

@@ -20,7 +20,7 @@ constexpr uint64_t much = uint64_t{256} << 20;
 std::vector<Candidate> all_of(const std::string& line, uint64_t workspace = much) {
     const auto c = tool::parse_case(line);
     REQUIRE(c);
-    const auto all = candidates(device().context(), c->problem, workspace);
+    const auto all = candidates(device().context(), c->problem, {.workspaceLimit = workspace});
     REQUIRE_MESSAGE(bool(all), all.status().text);
     return *all;
 }

@@ -6,6 +6,7 @@
 
 #include "baselines/baseline.h"
 #include "cli/text.h"
+#include "commands/plan_options.h"
 #include "commands/random_bench.h"
 #include "measure/kernel_lookup.h"
 #include "measure/rejected_kernel.h"
@@ -20,7 +21,8 @@ struct Options {
     std::vector<std::string> problems;
     std::vector<std::string> versus, kernels;  // kernels: none means auto
     std::string suite, shapes, type, layout, tile, json, csv, plot, from;
-    bool cold = false, hot = false, addresses = false, no_check = false;
+    bool cold = false, hot = false, no_check = false;
+    PlanWish plan;
     double min_time = 0;
     size_t repeats = 0;
     RandomBench random;
@@ -82,15 +84,15 @@ std::vector<Picked> kernels_for(const Options& o, const Case& c) {
     const char* tile = o.tile.empty() ? nullptr : o.tile.c_str();
     std::vector<Picked> out;
     for (const std::string& by : o.kernels) {
-        PlanOptions options{.tile = tile, .workspaceLimit = workspace_limit};
-        if (o.addresses) options.operands = VKGEMM_OPERANDS_ADDRESSES;
+        PlanOptions options = o.plan.options(workspace_limit);
+        options.tile = tile;
         if (by == "all") {
             const Resolved r = resolve(c.problem);
             for (const Kernel& k : all_kernels())
                 if (options.kernel = k.info.name; has_types(k, r)) out.push_back({by, options});
             continue;
         }
-        if (by == "shaders") options.flags = VKGEMM_PLAN_NO_NATIVE;
+        if (by == "shaders") options.flags |= VKGEMM_PLAN_NO_NATIVE;
         if (by != "auto" && by != "shaders") options.kernel = by.c_str();
         out.push_back({by, options});
     }
@@ -152,6 +154,7 @@ class Bench {
     void begin() const;
     void run_case(const Case& c);
     void judge(BenchResult& result, std::string_view by);
+    std::string without_workspace(const Case& c, PlanOptions options, const Measurement& m) const;
 
     const Session& session_;
     const Options& o_;
@@ -179,6 +182,27 @@ void Bench::judge(BenchResult& result, std::string_view by) {
     } else if (!measured.wrong.empty()) {
         exit_ = worse(exit_, exit_wrong);
     }
+}
+
+void add_note(Measurement& m, const std::string& text) {
+    if (!text.empty()) m.note += (m.note.empty() ? "" : "; ") + text;
+}
+
+/// What a program gets that brings no workspace, which is the library's default. "" if it makes no difference.
+std::string Bench::without_workspace(const Case& c, PlanOptions options, const Measurement& m) const {
+    if (m.workspaceBytes == 0) return "";
+    options.flags |= VKGEMM_PLAN_DRY;
+    const auto with = device_.context().createPlan(c.problem, options);
+    options.workspaceLimit = 0;
+    const auto without = device_.context().createPlan(c.problem, options);
+    const std::string uses =
+        "uses " + bytes_text(m.workspaceBytes) + " of workspace; with none, the library's default, ";
+    if (!with || !without) return uses + "no kernel serves";
+    const double factor = without->info().predictedCost / with->info().predictedCost;
+    char times[32];
+    std::snprintf(times, sizeof times, "%.2g", factor);
+    return uses + without->info().kernel + (factor > 1 ? std::string(", predicted ") + times + " times slower" : "") +
+           " (--workspace 0)";
 }
 
 void Bench::run_case(const Case& c) {
@@ -217,10 +241,10 @@ void Bench::run_case(const Case& c) {
         if (by == "shaders" && o_.takes("auto") && std::ranges::none_of(ran, is_native)) continue;
         BenchResult result{.given = &c, .m = runner.run(options, between)};
         ran.insert(result.m.kernel);
-        const bool narrowed = by == "auto" && !o_.tile.empty() && result.m.failure;
-        if (const std::string why = narrowed ? rejected_kernel(device_, c.problem, o_.tile, result.m.kernel) : "";
-            !why.empty())
-            result.m.note += (result.m.note.empty() ? "" : "; ") + why;
+        const bool chosen = !options.kernel && result.m.failure;
+        if (chosen && !o_.tile.empty())
+            add_note(result.m, rejected_kernel(device_, c.problem, options, o_.tile, result.m.kernel));
+        if (chosen && !o_.plan.has_workspace()) add_note(result.m, without_workspace(c, options, result.m));
         judge(result, by);
         if (!refused) refused = result.m.failure;  // from here on success: one serves
         show(std::move(result));
@@ -271,12 +295,23 @@ Exit Bench::run() {
 nlohmann::ordered_json Bench::json() const {
     nlohmann::ordered_json all = json_head("bench");
     all["device"] = json_device(device_.info());
-    all["options"] = {{"problems", o_.problems},   {"suite", o_.suite},         {"shape", o_.shapes},
-                      {"type", o_.type},           {"layout", o_.layout},       {"kernel", joined(o_.kernels, ",")},
-                      {"tile", o_.tile},           {"device", session_.device}, {"validate", session_.validate},
-                      {"check", !o_.no_check},     {"cold", o_.cold},           {"hot", o_.hot},
-                      {"addresses", o_.addresses}, {"min_time", o_.min_time},   {"repeats", o_.repeats},
-                      {"vs", o_.versus},           {"tuned", tuned_path()}};
+    all["options"] = {{"problems", o_.problems},
+                      {"suite", o_.suite},
+                      {"shape", o_.shapes},
+                      {"type", o_.type},
+                      {"layout", o_.layout},
+                      {"kernel", joined(o_.kernels, ",")},
+                      {"tile", o_.tile},
+                      {"device", session_.device},
+                      {"validate", session_.validate},
+                      {"check", !o_.no_check},
+                      {"cold", o_.cold},
+                      {"hot", o_.hot},
+                      {"plan", o_.plan.json(workspace_limit)},
+                      {"min_time", o_.min_time},
+                      {"repeats", o_.repeats},
+                      {"vs", o_.versus},
+                      {"tuned", tuned_path()}};
     all["interrupted"] = interrupted();
     all["roofline"] = {{"copy_gbytes_per_s", roofline_.copied() * 1e-9},
                        {"peak_tflops", nlohmann::ordered_json::object()}};
@@ -393,8 +428,8 @@ CLI::App* add(CLI::App& program, const Session& session, Action& action) {
     CLI::Option* cold = c->add_flag(
         "--cold", o->cold, "rotate through 256 MB of operands so that caches are cold (default on GPUs, if they fit)");
     c->add_flag("--hot", o->hot, "use the same operands in every run (default on CPUs)")->excludes(cold);
-    c->add_flag("--addresses", o->addresses,
-                "pass operands by device address (default: by buffer, if the device and the kernel take buffers)");
+    add_plan_options(*c, o->plan, "1GiB; the library's own is 0, and the table states what that would change", true);
+    add_native_option(*c, o->plan);
     CLI::Option* min_time =
         c->add_option("--min-time", o->min_time, "time for at least S seconds (default: 0.5 s, with 20 to 1000 runs)")
             ->type_name("S")

@@ -7,6 +7,7 @@
 
 #include "commands/check_native.h"
 #include "commands/command.h"
+#include "commands/plan_options.h"
 #include "measure/kernel_lookup.h"
 #include "report/self_test_results.h"
 
@@ -18,7 +19,7 @@ constexpr double log_seconds = 15;  // between two lines of progress, where stan
 struct Options {
     std::vector<std::string> problems;
     std::string suite, kernel = "all", out, inject_fault;
-    bool native = false;
+    PlanWish plan;
     size_t runs = 0;  // 0: as many as runs_of() returns
     uint64_t seed = 1;
 };
@@ -128,7 +129,8 @@ Status Checker::check(const Job& job) {
         {.timing = false, .seed = o_.seed, .inject_fault = o_.inject_fault, .phase = [this](const std::string& what) {
              progress_.phase(what);
          }});
-    PlanOptions options{.tile = job.tile.c_str(), .workspaceLimit = workspace_limit};
+    PlanOptions options = o_.plan.options(workspace_limit);
+    options.tile = job.tile.c_str();
     if (!job.kernel.empty()) options.kernel = job.kernel.c_str();
     const Measurement measured = runner.check_only(options, runs_);
     const std::string what = job.c.text + (job.tile.empty() ? "" : " " + job.tile);
@@ -235,8 +237,22 @@ Result<std::vector<DisabledRow>> old_rows(const std::string& path) {
     return all;
 }
 
+/// Whether only native kernels are tested, on a device of their own.
+bool is_native_only(const Options& o) { return o.plan.native == "only"; }
+
+/// What such a test cannot take; "" if there is nothing.
+const char* beside_native(const Options& o) {
+    if (!o.problems.empty()) return "a PROBLEM";
+    if (!o.suite.empty()) return "--suite";
+    if (o.kernel != "all") return "--kernel";
+    return o.out.empty() ? "" : "--out";
+}
+
 int run(const Session& given, const Options& options) {
-    if (options.native)
+    if (const char* other = beside_native(options); is_native_only(options) && *other)
+        return given.fail({VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+                           std::string(other) + " and --native cannot be combined; --native auto and off can"});
+    if (is_native_only(options))
         return check_native(given, options.runs ? static_cast<uint32_t>(options.runs) : 2, options.seed);
     Session session = given;
     session.use_disabled_kernels = false;  // what was found wrong once is checked again
@@ -288,40 +304,44 @@ CLI::App* add(CLI::App& program, const Session& session, Action& action) {
     auto options = std::make_shared<Options>();
     CLI::App* command = program.add_subcommand(
         "check", "compute products with known exact results many times, and compare every element");
-    CLI::Option* const problems =
-        command
-            ->add_option("problems", options->problems,
-                         "what to compute (default: sizes at the edges of each kernel's tile)")
-            ->type_name("PROBLEM ...");
-    CLI::Option* const suite = command->add_option("--suite", options->suite, suite_help())->type_name("NAME|FILE");
-    CLI::Option* const kernel =
-        command
-            ->add_option("--kernel", options->kernel,
-                         "a kernel, a family, all, or auto: the one that vkgemm chooses (default: all)")
-            ->type_name("NAME|all|auto");
+    command
+        ->add_option("problems", options->problems,
+                     "what to compute (default: sizes at the edges of each kernel's tile)")
+        ->type_name("PROBLEM ...");
+    command->add_option("--suite", options->suite, suite_help())->type_name("NAME|FILE");
+    command
+        ->add_option("--kernel", options->kernel,
+                     "a kernel, a family, all, or auto: the one that vkgemm chooses (default: all)")
+        ->type_name("NAME|all|auto");
     command
         ->add_option("--runs", options->runs,
                      "runs of each problem on each kernel (default: 10; 2 for all kernels on a CPU)")
         ->type_name("N")
         ->check(number_in(1, 1000000, true));
+    add_plan_options(*command, options->plan, "1GiB, because kernels that need one are to be checked, too", true);
     CLI::Option* const native =
-        command->add_flag("--native", options->native,
-                          "test only native kernels, with any driver, on a separate device that may be lost");
-    for (CLI::Option* const other : {problems, suite, kernel}) native->excludes(other);
+        command
+            ->add_option("--native", options->plan.native,
+                         "auto or off: whether native kernels may be chosen (default: auto); only, or no word: test "
+                         "native kernels alone, with any driver, on a separate device that may be lost")
+            ->type_name("auto|off|only")
+            ->expected(0, 1)
+            ->check(one_of({"auto", "off", "only"}));
     command->add_option("--seed", options->seed, "seed of the operands (default: 1)")
         ->type_name("N")
         ->check(number_in(0, 1e15, true));
     command
         ->add_option("--out", options->out,
                      "write a list of the wrong kernels for VKGEMM_DISABLED_KERNELS; - is standard output")
-        ->type_name("FILE")
-        ->excludes(native);
+        ->type_name("FILE");
 #ifdef VKGEMM_INJECT_FAULT
     command->add_option("--inject-fault", options->inject_fault, "for tests: change an element of this kernel's result")
         ->group("");
 #endif
-    command->callback(
-        [&session, &action, options] { action = [&session, options] { return run(session, *options); }; });
+    command->callback([&session, &action, options, native] {
+        if (native->count() > 0 && options->plan.native.empty()) options->plan.native = "only";  // no word
+        action = [&session, options] { return run(session, *options); };
+    });
     return command;
 }
 

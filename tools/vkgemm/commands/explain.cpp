@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "commands/command.h"
+#include "commands/explain_file.h"
+#include "commands/plan_options.h"
 #include "measure/kernel_lookup.h"
 #include "measure/rejected_kernel.h"
 #include "report/explanation.h"
@@ -13,6 +15,7 @@ namespace {
 
 struct Options {
     std::string problem, kernel, tile, json;
+    PlanWish plan;
 };
 
 std::string times_text(double factor) {
@@ -48,6 +51,18 @@ const char* operands_text(const VkgemmExplanationInfo& info) {
     return info.usesAddresses ? "device addresses" : "pushed descriptors";
 }
 
+/// "begin at multiples of 16 bytes (A), 16 (B), 4 (D)"; "" without a table of groups.
+std::string group_text(const VkgemmExplanationInfo& info) {
+    std::string text;
+    for (size_t slot = 0; slot < std::size(info.groupAlignment); ++slot) {
+        if (info.groupAlignment[slot] == 0) continue;
+        const std::string bytes = std::to_string(info.groupAlignment[slot]);
+        text +=
+            (text.empty() ? "begin at multiples of " + bytes + " bytes (" : ", " + bytes + " (") + "ABCD"[slot] + ")";
+    }
+    return text;
+}
+
 void print_choice(const Session& session, const Case& c, const Explained& e) {
     const VkgemmCandidate& chosen = *e.chosen;
     Table table({{.title = ""}, {.title = ""}});
@@ -58,6 +73,7 @@ void print_choice(const Session& session, const Case& c, const Explained& e) {
     table.add({"predicted", cost});
     table.add({"operands", operands_text(e.info)});
     table.add({"workspace", e.info.workspaceBytes ? bytes_text(e.info.workspaceBytes) : "none"});
+    if (const std::string groups = group_text(e.info); !groups.empty()) table.add({"groups", groups});
     size_t number = 0;
     for (const VkgemmDispatch& d : e.choice.dispatches())
         table.add({"pass " + std::to_string(++number), std::string(d.kernel) + ", " +
@@ -100,10 +116,11 @@ void print_others(const Session& session, const Options& options, const Explaine
     if (!types.empty()) print("  multiply other types (number of kernels):\n" + wrapped(types, 6));
 }
 
-nlohmann::ordered_json json(const host::Device& device, const Case& c, const Explained& e) {
+nlohmann::ordered_json json(const host::Device& device, const Case& c, const Options& o, const Explained& e) {
     using nlohmann::ordered_json;
     ordered_json j = json_head("explain");
     j["device"] = json_device(device.info());
+    j["options"] = {{"plan", o.plan.json(0)}};
     j["problem"] = c.text;
     j["error"] = e.info.result < 0 ? ordered_json(e.info.resultText) : ordered_json();
     if (e.chosen) {
@@ -113,6 +130,11 @@ nlohmann::ordered_json json(const host::Device& device, const Case& c, const Exp
         j["slices"] = e.chosen->slices;
         j["operands"] = operands_text(e.info);
         j["workspace_bytes"] = e.info.workspaceBytes;
+        j["useful_workspace"] = ordered_json();
+        if (e.info.usefulWorkspace)
+            j["useful_workspace"] = {
+                {"bytes", e.info.usefulWorkspace}, {"kernel", e.info.usefulKernel}, {"gain", e.info.usefulGain}};
+        if (!group_text(e.info).empty()) j["group_alignment"] = e.info.groupAlignment;
         j["tuned"] = *e.info.tunedRow ? ordered_json(e.info.tunedRow) : ordered_json();
         j["passes"] = ordered_json::array();
         for (const VkgemmDispatch& d : e.choice.dispatches())
@@ -138,7 +160,8 @@ nlohmann::ordered_json json(const host::Device& device, const Case& c, const Exp
 }
 
 Result<Explained> explain(const host::Device& device, const Options& o, const Case& c) {
-    PlanOptions options{.kernel = o.kernel.empty() ? nullptr : o.kernel.c_str(), .workspaceLimit = workspace_limit};
+    PlanOptions options = o.plan.options(0);
+    options.kernel = o.kernel.empty() ? nullptr : o.kernel.c_str();
     auto own = Explanation::create(device.context(), c.problem, options);
     if (!own) return own.status();
     Explained e;
@@ -158,20 +181,33 @@ Result<Explained> explain(const host::Device& device, const Options& o, const Ca
     e.chosen = e.choice.candidates()[e.info.chosen];
     std::erase_if(e.others, [&](const Other& other) { return other.kernel == e.chosen->kernel; });
     if (o.kernel.empty() && !o.tile.empty())
-        if (const std::string why = rejected_kernel(device, c.problem, o.tile, e.chosen->kernel); !why.empty())
+        if (const std::string why = rejected_kernel(device, c.problem, options, o.tile, e.chosen->kernel); !why.empty())
             e.notes.push_back(why);
     return e;
 }
 
-int run(const Session& session, const Options& options) {
-    const auto c = parse_case(options.problem);
-    if (!c) return session.fail(c.status());
+/// What is not given on the command line is as in the capture.
+Options as_captured(Options options, const host::Capture& capture) {
+    options.problem = capture.problem;
+    if (!options.plan.has_workspace()) options.plan.workspace = std::to_string(capture.workspace);
+    if (options.plan.alignment == 0) options.plan.alignment = capture.alignment;
+    return options;
+}
+
+int run(const Session& session, Options options) {
+    const auto given = read_explained(options.problem);
+    if (!given) return session.fail(given.status());
     auto file = OutputFile::open(options.json);
     if (!file) return session.fail(file.status());
+    if (*given && !(*given)->capture) return explain_keys(session, options.problem, (*given)->keys, *file);
+    if (*given) options = as_captured(options, *(*given)->capture);
+    const auto c = parse_case(options.problem);
+    if (!c) return session.fail(c.status());
     const auto device = session.open();
     if (!device) return session.fail(device.status());
-    const auto e = explain(*device, options, *c);
+    auto e = explain(*device, options, *c);
     if (!e) return session.fail(e.status());
+    if (*given) e->notes.push_back(captured_text(*(*given)->capture, e->chosen ? e->chosen->kernel : ""));
 
     Exit code = exit_right;
     if (options.json != "-") print(device_line(device->info()) + "\n" + wrapped(c->text, 0) + "\n");
@@ -184,7 +220,7 @@ int run(const Session& session, const Options& options) {
         for (const std::string& note : e->notes) print(wrapped(note, 0));
         print_others(session, options, *e);
     }
-    if (Status s = file->commit(json_text(json(*device, *c, *e))); !s) return session.fail(s);
+    if (Status s = file->commit(json_text(json(*device, *c, options, *e))); !s) return session.fail(s);
     return session.finish(*device, code);
 }
 
@@ -193,11 +229,15 @@ int run(const Session& session, const Options& options) {
 CLI::App* add(CLI::App& program, const Session& session, Action& action) {
     auto o = std::make_shared<Options>();
     CLI::App* c = program.add_subcommand("explain", "show which kernel computes a problem, how, and why it was chosen");
-    c->add_option("problem", o->problem, "what to compute, such as 'f16*f16 64x128x256 bias=col'")
-        ->type_name("PROBLEM")
+    c->add_option(
+         "problem", o->problem,
+         "what to compute, such as 'f16*f16 64x128x256 bias=col'; or a captured call, or a file of pipeline keys")
+        ->type_name("PROBLEM|FILE")
         ->required();
     c->add_option("--kernel", o->kernel, "explain this kernel instead of the chosen one")->type_name("NAME");
     c->add_option("--tile", o->tile, "constants of the kernel's tile to replace")->type_name("BM=128,BN=128,...");
+    add_plan_options(*c, o->plan, "0, as the library's", true);
+    add_native_option(*c, o->plan);
     c->add_option("--json", o->json, "write the explanation as JSON; - is standard output")->type_name("FILE|-");
     c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });
     return c;

@@ -5,6 +5,7 @@
 
 #include "commands/command.h"
 #include "commands/inspect_bound.h"
+#include "commands/plan_options.h"
 #include "measure/compiled.h"
 #include "measure/kernel_lookup.h"
 #include "measure/machine_code.h"
@@ -16,6 +17,7 @@ namespace {
 struct Options {
     std::string problem, kernel, tile, assembly, json, architecture;
     bool bound = false;
+    PlanWish plan;
 };
 
 /// One plan, compiled.
@@ -215,9 +217,9 @@ class Inspection {
 };
 
 Status Inspection::compile_one(const Job& job, size_t name_width) {
-    PlanOptions options{.kernel = job.kernel.empty() ? nullptr : job.kernel.c_str(),
-                        .tile = o_.tile.empty() ? nullptr : o_.tile.c_str(),
-                        .workspaceLimit = job.workspace};
+    PlanOptions options = o_.plan.options(job.workspace);
+    options.kernel = job.kernel.empty() ? nullptr : job.kernel.c_str();
+    options.tile = o_.tile.empty() ? nullptr : o_.tile.c_str();
     auto plan = compile(device_, job.given.problem, options);
     if (!plan) {
         if (!is_several(o_.kernel) || exit_code(plan.status()) == exit_vulkan) return plan.status();
@@ -262,7 +264,8 @@ Status Inspection::run(const std::vector<Job>& jobs) {
     if (o_.kernel.empty() && !o_.tile.empty() && !all_.empty()) {
         const auto& steps = all_[0].plan.steps;
         const auto product = std::ranges::find_if(steps, [](const CompiledStep& s) { return s.kernel->is_product(); });
-        const std::string why = rejected_kernel(device_, jobs[0].given.problem, o_.tile, product->kernel->name());
+        const std::string why = rejected_kernel(device_, jobs[0].given.problem, o_.plan.options(jobs[0].workspace),
+                                                o_.tile, product->kernel->name());
         if (!why.empty() && shown()) print("\n" + wrapped(why, 0));
         if (!why.empty() && !shown()) warn("vkgemm: " + why);
     }
@@ -358,6 +361,8 @@ CLI::App* add(CLI::App& program, const Session& session, Action& action) {
                   "chosen for PROBLEM)")
         ->type_name("NAME|all|native");
     c->add_option("--tile", o->tile, "constants of the kernel's tile to replace")->type_name("BM=128,BN=128,...");
+    add_plan_options(*c, o->plan, "1GiB; 0 without a PROBLEM, if the kernel needs none", true);
+    add_native_option(*c, o->plan);
     c->add_option("--asm", o->assembly, "write the assembly, if the driver provides it; - is standard output")
         ->type_name("FILE|-");
     c->add_option("--json", o->json, "write the statistics as JSON; - is standard output")->type_name("FILE|-");

@@ -51,7 +51,7 @@ void add_random_options(CLI::App& bench, RandomBench& o) {
             ->check(number_in(0.1, 1e6))};
     for (CLI::Option* option : others) option->needs(random);
     for (const char* name : {"problem", "--suite", "--shape", "--layout", "--tile", "--vs", "--min-time", "--repeats",
-                             "--no-check", "--plot"})
+                             "--no-check", "--plot", "--workspace", "--alignment", "--operands", "--native"})
         random->excludes(bench.get_option(name));
 }
 

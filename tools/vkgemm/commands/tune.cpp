@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "commands/command.h"
+#include "commands/plan_options.h"
 #include "commands/tune_random.h"
 #include "commands/tuned_file.h"
 #include "measure/kernel_lookup.h"
@@ -26,6 +27,7 @@ constexpr double compile_share =
 struct Options {
     std::vector<std::string> problems;
     std::string suite, out = "vkgemm-tuned.txt";
+    PlanWish plan;
     double budget = 0;  // seconds; 0: default_budget for each problem
     bool resume = false;
     TuneRandom random;
@@ -66,6 +68,9 @@ std::string command_line(const Options& options) {
     char number[32];
     std::snprintf(number, sizeof number, "%g", options.budget);
     if (options.budget > 0) text += std::string(" --budget ") + number;
+    if (options.plan.has_workspace()) text += " --workspace " + options.plan.workspace;
+    if (options.plan.has_addresses()) text += " --operands addresses";
+    if (options.plan.native == "off") text += " --native off";
     return text;
 }
 
@@ -75,6 +80,7 @@ class Tuner {
     Tuner(const Session& session, const Options& options, const host::Device& device, TunedFile& file, size_t problems)
         : session_(session),
           device_(device),
+          plan_(options.plan.options(workspace_limit)),
           file_(file),
           problems_(problems),
           budget_(options.budget > 0 ? options.budget : default_budget * static_cast<double>(problems)),
@@ -95,7 +101,15 @@ class Tuner {
     void report(const Case& c, const std::string& why);
 
     const Session& session_;
+    PlanOptions options_of(const Candidate& candidate) const {
+        PlanOptions options = plan_;
+        options.kernel = candidate.kernel.c_str();
+        options.tile = candidate.tile.c_str();
+        return options;
+    }
+
     const host::Device& device_;
+    PlanOptions plan_;  // of all plans
     TunedFile& file_;
     size_t problems_, done_ = 0, known_ = 0, timeless_ = 0, better_ = 0;
     double budget_, gain_ = 0;  // sum of logarithms
@@ -121,9 +135,7 @@ void Tuner::report(const Case& c, const std::string& why) {
 Status Tuner::try_one(CaseRunner& runner, const Candidate& candidate, Outcome& found) {
     Trial trial;
     if (!found.tried.empty()) trial.give_up_above = give_up_ratio * found.winner().seconds;
-    const PlanOptions options = {
-        .kernel = candidate.kernel.c_str(), .tile = candidate.tile.c_str(), .workspaceLimit = workspace_limit};
-    const Measurement measured = runner.try_out(options, trial);
+    const Measurement measured = runner.try_out(options_of(candidate), trial);
     if (measured.failure.code == VKGEMM_ERROR_DEVICE_LOST) return measured.failure;
     const std::string who = candidate.kernel + " " + candidate.tile + ": ";
     if (!measured.failure) {
@@ -152,10 +164,7 @@ Status Tuner::second_look(CaseRunner& runner, Outcome& found) {
     for (const bool again : {false, true})
         for (Tried* t : finalists) {
             if (interrupted()) return {};
-            const Measurement measured = runner.try_out({.kernel = t->candidate.kernel.c_str(),
-                                                         .tile = t->candidate.tile.c_str(),
-                                                         .workspaceLimit = workspace_limit},
-                                                        {.check = false});
+            const Measurement measured = runner.try_out(options_of(t->candidate), {.check = false});
             if (!measured.failure) return measured.failure;
             if (measured.timed())
                 t->seconds = again ? std::min(t->seconds, measured.times.median) : measured.times.median;
@@ -167,7 +176,7 @@ Status Tuner::second_look(CaseRunner& runner, Outcome& found) {
 
 Result<Outcome> Tuner::search(const Case& c, double until) {
     Outcome found;
-    const auto listed = candidates(device_.context(), c.problem, workspace_limit);
+    const auto listed = candidates(device_.context(), c.problem, plan_);
     if (!listed) return listed.status();
     const std::vector<Candidate>& all = *listed;
     found.there = all.size();
@@ -240,8 +249,9 @@ Status Tuner::tune(const Case& c) {
     if (!found) return found.status();
     if (interrupted()) return {};  // a search that was interrupted has no result
     if (found->there == 0) {
-        const auto plan = device_.context().createPlan(
-            c.problem, {.flags = VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = workspace_limit});
+        PlanOptions dry = plan_;
+        dry.flags |= VKGEMM_PLAN_DRY | VKGEMM_PLAN_IGNORE_TUNED;
+        const auto plan = device_.context().createPlan(c.problem, dry);
         report(c, plan ? "no candidate" : plan.status().text);
         if (!c.from_suite) exit_ = exit_no_device;
         return {};
@@ -316,6 +326,8 @@ CLI::App* add(CLI::App& program, const Session& session, Action& action) {
     c->add_option("--out", o->out, "file for the tuned rows (default: vkgemm-tuned.txt); VKGEMM_TUNED=FILE uses them")
         ->type_name("FILE");
     c->add_flag("--resume", o->resume, "keep the rows of FILE, and skip the problems that have a row");
+    add_plan_options(*c, o->plan, "1GiB; a plan with less than a row needs does not follow it", false);
+    add_native_option(*c, o->plan);
     add_tune_random_options(*c, o->random);
     c->callback([&session, &action, o] { action = [&session, o] { return run(session, *o); }; });
     return c;

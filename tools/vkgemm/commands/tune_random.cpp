@@ -114,7 +114,8 @@ void add_tune_random_options(CLI::App& tune, TuneRandom& o) {
             ->type_name("X")
             ->check(number_in(1e7, 1e18))};
     for (CLI::Option* option : others) option->needs(random);
-    for (const char* name : {"problem", "--suite"}) random->excludes(tune.get_option(name));
+    for (const char* name : {"problem", "--suite", "--workspace", "--operands", "--native"})
+        random->excludes(tune.get_option(name));
 }
 
 int run_tune_random(const Session& session, TuneRandom o) {

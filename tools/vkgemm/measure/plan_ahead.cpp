@@ -37,12 +37,13 @@ void leave_out_hopeless(Regret& regret, bool is_cpu) {
 /// All candidates, none of them timed, and which of them is the choice.
 Regret list_candidates(const host::Device& device, const RandomCase& given, uint32_t plan_flags) {
     Regret r{.given = &given};
-    const auto choice = chosen_candidate(device.context(), given.c.problem, workspace_limit, plan_flags);
+    const PlanOptions options{.flags = plan_flags, .workspaceLimit = workspace_limit};
+    const auto choice = chosen_candidate(device.context(), given.c.problem, options);
     if (!choice) {
         r.failure = choice.status().text;
         return r;
     }
-    auto all = candidates(device.context(), given.c.problem, workspace_limit, plan_flags, varied);
+    auto all = candidates(device.context(), given.c.problem, options, varied);
     if (!all) {
         r.failure = all.status().text;
         return r;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "measure/rejected_kernel.h"
 
-#include "measure/cases.h"
-
 namespace vkgemm::tool {
 
-std::string rejected_kernel(const host::Device& device, const Problem& problem, const std::string& tile,
-                            const std::string& chosen) {
-    PlanOptions options{.flags = VKGEMM_PLAN_DRY, .workspaceLimit = workspace_limit};
+std::string rejected_kernel(const host::Device& device, const Problem& problem, PlanOptions options,
+                            const std::string& tile, const std::string& chosen) {
+    options.kernel = options.tile = nullptr;
+    options.flags |= VKGEMM_PLAN_DRY;
     const auto own = device.context().createPlan(problem, options);
     if (!own || own->info().kernel == chosen) return "";
     const std::string its = own->info().kernel;

@@ -71,9 +71,8 @@ std::optional<Row> varied_row(const Context& context, const Problem& problem, Pl
 
 }  // namespace
 
-Result<Candidate> chosen_candidate(const Context& context, const Problem& problem, uint64_t workspace,
-                                   uint32_t plan_flags) {
-    const auto e = Explanation::create(context, problem, {.flags = plan_flags, .workspaceLimit = workspace});
+Result<Candidate> chosen_candidate(const Context& context, const Problem& problem, const PlanOptions& options) {
+    const auto e = Explanation::create(context, problem, options);
     if (!e) return e.status();
     const VkgemmExplanationInfo info = e->info();
     if (info.chosen == UINT32_MAX) return Status{info.result, VK_SUCCESS, info.resultText};
@@ -89,9 +88,10 @@ Result<Candidate> chosen_candidate(const Context& context, const Problem& proble
         .parts = row.parts};
 }
 
-Result<std::vector<Candidate>> candidates(const Context& context, const Problem& problem, uint64_t workspace,
-                                          uint32_t plan_flags, size_t varied) {
-    const PlanOptions options{.flags = plan_flags | VKGEMM_PLAN_IGNORE_TUNED, .workspaceLimit = workspace};
+Result<std::vector<Candidate>> candidates(const Context& context, const Problem& problem, PlanOptions options,
+                                          size_t varied) {
+    options.kernel = options.tile = nullptr;
+    options.flags |= VKGEMM_PLAN_IGNORE_TUNED;
     const auto explanation = Explanation::create(context, problem, options);
     if (!explanation) return explanation.status();
     const uint32_t ahead = packed_ahead(problem);

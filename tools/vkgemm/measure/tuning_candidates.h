@@ -19,13 +19,12 @@ struct Candidate {
 /// Every kernel that serves, as the cost model would run it; and the `varied` that it ranks highest with K split
 /// otherwise (not at all, half as often, twice as often) and with other operands packed. First what would be chosen
 /// without tuned rows, then the others by predicted cost. Empty: nothing serves. Refused like vkgemmCreateExplanation.
-/// `plan_flags` are added to those of the plans, VKGEMM_PLAN_NO_NATIVE for one.
-Result<std::vector<Candidate>> candidates(const Context& context, const Problem& problem, uint64_t workspace_limit,
-                                          uint32_t plan_flags = 0, size_t varied = 8);
+/// The kernel and tile of `options` are not used.
+Result<std::vector<Candidate>> candidates(const Context& context, const Problem& problem, PlanOptions options,
+                                          size_t varied = 8);
 
 /// What a plan takes, tuned rows included, in the same words. Candidate::chosen is false if a tuned row decided.
 /// Refused like vkgemmCreatePlan.
-Result<Candidate> chosen_candidate(const Context& context, const Problem& problem, uint64_t workspace_limit,
-                                   uint32_t plan_flags = 0);
+Result<Candidate> chosen_candidate(const Context& context, const Problem& problem, const PlanOptions& options);
 
 }  // namespace vkgemm::tool
