@@ -144,6 +144,10 @@ function(vkgemm_tuned_rows out file)
   set(text "")
   foreach(row IN LISTS rows)
     string(REGEX REPLACE " *#.*" "" row "${row}")
+    if(row MATCHES "^[^|]*\\| *model ")  # weights of a family
+      string(APPEND text "${row}\n")
+      continue()
+    endif()
     string(REGEX REPLACE "^[^|]*\\|[^|]*\\| *([^ |]*).*" "\\1" module "${row}")  # the kernel: module_tile
     while(module AND NOT module IN_LIST VKGEMM_MODULES)
       string(REGEX MATCH "^(.*)_" _ "${module}")

@@ -49,7 +49,7 @@ inline constexpr Family mixed = {
         return rows * (14.0 * std::max(of_long, 2U) + 4 * vectors) + 2 * copied + 12;
     },
     .gpu_cost = {.mac = 0.045, .bytes_per_cycle = 16.5, .decode = 0.01},
-    .cpu_weight = 8,
+    .cpu_weight = 73,
 };
 
 }  // namespace vkgemm::plan::family::gemv

@@ -106,7 +106,7 @@ inline constexpr Family plain = {
         return 17 * columns * t.DEPTH * chunks + double(t.BM) * t.TEAM * 16 * t.DEPTH / t.WG + 5 * columns * t.BM + 80;
     },
     .gpu_cost = {.mac = 0.0175, .bytes_per_cycle = 20, .reread = 0.5, .misaligned = 1.5, .decode = 0.006},
-    .cpu_weight = 7.5,
+    .cpu_weight = 68,
 };
 
 }  // namespace gemv_blocks

@@ -42,7 +42,7 @@ inline constexpr Family coopmat = {
     .uses_matrix_units = true,
     .accuracy = VKGEMM_ACCURACY_NARROW,
     .gpu_cost = {.mac = 0.006, .bytes_per_cycle = 20, .reread = 0.5, .misaligned = 1.5, .decode = 0.006},
-    .cpu_weight = 12,
+    .cpu_weight = 110,
 };
 
 }  // namespace gemv_blocks

@@ -37,6 +37,7 @@ inline constexpr Family naive = {
                  .misaligned = 1.02,
                  .not_whole = 0.0457},
     .cpu_weight = 12,
+    .cpu_beyond_cache = 2,
 };
 
 inline constexpr Family tiled = {
@@ -74,6 +75,7 @@ inline constexpr Family tiled = {
                  .a_along = 0.889,
                  .b_along = 1.06},
     .cpu_weight = 7,
+    .cpu_mixed_weight = 64,
 };
 
 inline constexpr Family vec4 = {

@@ -41,16 +41,16 @@ std::string device_name() { return device().info().name; }
 }  // namespace
 
 TEST_CASE("a context's tuned rows decide, and vkgemmExplain says so") {
-    const std::string row = device_name() + " | f32*f32+f32->f32 64x64x64 | naive_f32_8x8 | RASTER=2";
+    const std::string row = device_name() + " | f32*f32+f32->f32 64x64x64 | tiled_f32_16x16 | RASTER=2";
     OwnedContext c;
     Log log;
     REQUIRE(make("# of a test\n" + row + "  # fast\n", c, log).code == VKGEMM_SUCCESS);
     CHECK(log.lines.empty());
-    CHECK(kernel_of(context(), "64x64x64") != "naive_f32_8x8");
-    CHECK(kernel_of(c.handle, "64x64x64") == "naive_f32_8x8");
-    CHECK(kernel_of(c.handle, "72x64x56 beta=1 act=relu") == "naive_f32_8x8");
+    CHECK(kernel_of(context(), "64x64x64") != "tiled_f32_16x16");
+    CHECK(kernel_of(c.handle, "64x64x64") == "tiled_f32_16x16");
+    CHECK(kernel_of(c.handle, "72x64x56 beta=1 act=relu") == "tiled_f32_16x16");
     CHECK(kernel_of(c.handle, "64x64x128") == kernel_of(context(), "64x64x128"));
-    CHECK(has_words(explain(c.handle, "64x64x64"), "tuned      " + row + "\n", "naive_f32_8x8"));
+    CHECK(has_words(explain(c.handle, "64x64x64"), "tuned      " + row + "\n", "tiled_f32_16x16"));
     CHECK(!has_words(explain(c.handle, "64x64x128"), "tuned "));
 
     VkgemmPlanOptions o = options();

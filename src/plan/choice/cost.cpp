@@ -18,6 +18,7 @@ constexpr double f64_factor = 2.1;
 // its loads.
 constexpr double second_pass = 7530, partial_bytes_per_cycle = 4.32, load_latency = 865, packed_bytes_per_cycle = 15.4;
 constexpr double pass_on_cpu = 300000;  // of both, on a CPU driver: 66 us, where a multiply-add of `cpu` takes 0.042 ns
+constexpr double cpu_cache_bytes = 256 * 1024;  // of a core, for A and B
 // Of a copy before the product: a factor if it transposes, and each tile that a work group copies, however small.
 constexpr double transposed_copy = 1.26, packed_tile = 508;
 
@@ -111,6 +112,7 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
     : family(&k.module.family),
       bytes(k.module.element_bytes()),
       on_cpu(dev.kind == DeviceKind::cpu),
+      cpu_weight(k.module.is_mixed() && family->cpu_mixed_weight > 0 ? family->cpu_mixed_weight : family->cpu_weight),
       units(dev.compute_units ? dev.compute_units
             : on_cpu          ? 4
                               : 16),
@@ -159,7 +161,12 @@ ProductCost::ProductCost(const KernelCost& k, const Problem& p, bool corrected)
       p_(p),
       tiles_(ceil_of(double(p.m), k.rows) * ceil_of(double(p.n), k.cols) * double(p.batch)),
       terms_(corrected && has_terms(p) ? k.terms : nullptr) {
-    if (k_.on_cpu) return;
+    if (k_.on_cpu) {
+        const auto bytes = [](const Matrix& x, uint64_t elements) { return double(info(x.type).bytes_of(elements)); };
+        const bool cached = bytes(p.a, p.m * p.k) + bytes(p.b, p.k * p.n) <= cpu_cache_bytes;
+        cpu_mac_ = k_.cpu_weight * (cached ? 1 : k_.family->cpu_beyond_cache);
+        return;
+    }
     const GpuCost& gpu_cost = k_.family->gpu_cost;
     // Tiles narrower than 64 columns load more of A than of B. With few rows all work groups read the same lines of A
     // at once; with many, each further row of tiles reads B again.
@@ -258,8 +265,8 @@ double ProductCost::memory(uint32_t slices) const {
 
 // A CPU driver runs work groups one after another on as many threads as there are cores, and caches hide memory.
 double ProductCost::on_cpu(const SplitK& split) const {
-    return ceil_of(tiles_ * split.slices, k_.units) * k_.family->cpu_weight * (k_.rows + k_.family->cpu_extra_rows) *
-           k_.cols * double(std::max<uint64_t>(split.chunk, 1));
+    return ceil_of(tiles_ * split.slices, k_.units) * cpu_mac_ * (k_.rows + k_.family->cpu_extra_rows) * k_.cols *
+           double(std::max<uint64_t>(split.chunk, 1));
 }
 
 CostParts ProductCost::parts(const SplitK& split, const OperandEffects& operands) const {
@@ -284,7 +291,7 @@ double ProductCost::least_with(uint32_t slices, double slowdown) const {
     const Family& f = *k_.family;
     const double share = tiles_ / k_.units, k = double(p_.k), second = least_second_pass(slices);
     if (k_.on_cpu)
-        return rounding * k_.weights.steps * share * f.cpu_weight * (k_.rows + f.cpu_extra_rows) * k_.cols * k + second;
+        return rounding * k_.weights.steps * share * cpu_mac_ * (k_.rows + f.cpu_extra_rows) * k_.cols * k + second;
     const double step = std::max(k_.arithmetic, k_.alone / k_.most_at_once);  // of each group in a round, however many
     const CostParts& weights = k_.weights;
     const double steps = share * step * k / k_.depth * slowdown;

@@ -23,6 +23,7 @@ struct KernelCost {
     const Family* family;
     ElementBytes bytes;
     bool on_cpu;
+    double cpu_weight;         // of a multiply-add, if it is
     double units;              // multiprocessors, or threads
     double rows, cols, block;  // of D in a work group
     double depth;              // of a step
@@ -93,6 +94,7 @@ class ProductCost {
     const KernelCost& k_;
     const Problem& p_;
     double tiles_;                                      // work groups of one slice
+    double cpu_mac_ = 0;                                // the time of a multiply-add on a CPU driver
     const TileTerms* terms_;                            // null: there are none
     double alone_ = 0;                                  // of a step of a work group that is alone
     double operand_traffic_ = 0, element_traffic_ = 0;  // cycles; the latter for each byte of an element of D

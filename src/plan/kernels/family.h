@@ -171,8 +171,10 @@ struct Family {
     // few. Mixed operands have the elements of the problem, those of blocks one byte.
     double (*live_registers)(const Tile&, const ElementBytes&, const Registers&) = nullptr;
     GpuCost gpu_cost;
-    double cpu_weight;          // time of a multiply-add on a CPU driver, relative to the family vec4
-    double cpu_extra_rows = 0;  // the overhead of a step of K there, in rows of the tile
+    double cpu_weight;            // time of a multiply-add on a CPU driver, relative to the family vec4
+    double cpu_extra_rows = 0;    // the overhead of a step of K there, in rows of the tile
+    double cpu_mixed_weight = 0;  // as cpu_weight, of modules for mixed types, which decode; 0: no different
+    double cpu_beyond_cache = 1;  // the factor on it where A and B do not fit into a core's cache
 };
 
 /// Whether `text` names this variant: "simt", "gemv_blocks::mxint8".
