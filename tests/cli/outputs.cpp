@@ -26,7 +26,7 @@ std::string lasting(std::string text) {
         {" drifts: its last runs [^,]*, or others work here", ""},
         {" noisy: the middle half of its runs is [^,]*, or take longer: --min-time 5", ""},
         {" other programs used [^;]*; it is faster alone", ""},
-        {", so others worked while it was measured", ""},
+        {", so the roof is too low", ""},
         {" -[0-9]+ (\\+[0-9]+%|>10x)", " # us"},  // the spread, beside a time
         {"by (arithmetic|copy bandwidth); reached", "reached"},
         {" \\([0-9]+\\)", ""},  // how many kernels there are of other types

@@ -29,10 +29,9 @@ std::string roof_text(const Roof& roof, double reached, bool integer, bool nativ
     char head[64], share[96] = "";
     std::snprintf(head, sizeof head, "%.4g %s/B: measured roof ", roof.intensity, integer ? "OP" : "FLOP");
     const double part = reached / roof.limit;
-    const char* const disturbed = part > 1.1 && !roof.by_memory ? ", so others worked while it was measured" : "";
+    const char* const disturbed = part > 1.1 && !roof.by_memory ? ", so the roof is too low" : "";
     if (reached > 0 && bounded) std::snprintf(share, sizeof share, "; reached %.0f %%%s", 100 * part, disturbed);
-    if (!bounded)
-        std::snprintf(share, sizeof share, " of shaders, which does not bound the matrix units of native kernels");
+    if (!bounded) std::snprintf(share, sizeof share, " of shaders; native kernels may exceed it");
     return head + rate_text(roof.limit, integer) + (roof.by_memory ? ", by copy bandwidth" : ", by arithmetic") + share;
 }
 
