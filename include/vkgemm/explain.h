@@ -200,7 +200,7 @@ typedef enum VkgemmCandidateState {
 
 #define VKGEMM_COST_PART_COUNT 5
 /* The version of the cost model. Weights in tuned rows that were fitted to another version are skipped. */
-#define VKGEMM_COST_MODEL_VERSION 5
+#define VKGEMM_COST_MODEL_VERSION 6
 
 typedef struct VkgemmCandidate {
     uint32_t structSize;

@@ -34,6 +34,8 @@ struct VkgemmExplanation_T {
     std::vector<std::string> notes;
 };
 
+static_assert(VKGEMM_COST_MODEL_VERSION == plan::cost_model_version, "a program would write weights that no one reads");
+
 namespace {
 
 using Explanation = VkgemmExplanation_T;
