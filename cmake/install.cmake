@@ -13,7 +13,7 @@ endfunction()
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vkgemm)
 set(targets vkgemm)
-set(headers tables.h native.h problem.h problem.hpp elements.hpp float_exceptions.hpp formats.hpp hash.hpp operands.hpp rounding.hpp text.hpp vkgemm.h vkgemm.hpp engine.h context.h plan.h debug.h debug.hpp explain.h explain.hpp groups.h)
+set(headers chain.h chain.hpp tables.h native.h problem.h problem.hpp elements.hpp float_exceptions.hpp formats.hpp hash.hpp operands.hpp rounding.hpp text.hpp vkgemm.h vkgemm.hpp engine.h context.h plan.h debug.h debug.hpp explain.h explain.hpp groups.h)
 if(VKGEMM_HOST)
   list(APPEND targets vkgemm_host)
   list(APPEND headers host.hpp)

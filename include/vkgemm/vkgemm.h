@@ -11,6 +11,7 @@
  *               vkgemmCreateContext: borrows your VkDevice
  *   plan.h      vkgemmCreatePlan: checks a problem, chooses a kernel and compiles it (the slow call).
  *               vkgemmRecord: adds the work to your command buffer, as often as you like, from any thread
+ *   chain.h     VkgemmChain: several products in a row, where D of one is A of the next, as one object
  *   groups.h    VkgemmGroupReport: which groups of a table a run computed, and why it skipped others
  *   engine.h    control over when pipelines compile, which ranges a run touches, and how long a dispatch takes
  *   debug.h     the barriers that a frame lacks, and a run as a file that the tool repeats
@@ -59,6 +60,7 @@
     (((uint32_t)(major) << 22) | ((uint32_t)(minor) << 12) | (uint32_t)(patch))
 #define VKGEMM_VERSION VKGEMM_MAKE_VERSION(VKGEMM_VERSION_MAJOR, VKGEMM_VERSION_MINOR, VKGEMM_VERSION_PATCH)
 
+#include <vkgemm/chain.h>
 #include <vkgemm/context.h>
 #include <vkgemm/debug.h>
 #include <vkgemm/engine.h>

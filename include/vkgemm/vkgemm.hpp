@@ -455,6 +455,7 @@ class Context {
 
 }  // namespace vkgemm
 
+#include <vkgemm/chain.hpp>
 #include <vkgemm/debug.hpp>
 #include <vkgemm/explain.hpp>
 #endif

@@ -1,42 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The public functions that make plans: they read the caller's structs, plan, and give the plan its pipelines.
-#include <algorithm>
 #include <memory>
 
 #include "plan/base/concat.h"
-#include "plan/problem/problem_text.h"
 #include "vk/api_guard.h"
 #include "vk/plan_pipelines.h"
 #include "vk/request.h"
 
 using namespace vkgemm;
 using plan::Refusal;
-using plan::Result;
 
 namespace {
-
-// What a debugger shows around the plan's commands, if one asks for labels.
-std::string label_of(const VkgemmPlan_T& p) {
-    if (!p.context->device.functions.CmdBeginDebugUtilsLabelEXT) return "";
-    const plan::Kernel* const kernel = p.plan.choice.kernel;
-    return plan::concat({"vkgemm ", (p.plan.is_pack ? "pack " : ""), plan::to_text(p.plan.problem.given, 1, 0),
-                         (kernel ? ", " : ""), (kernel ? kernel->name : "")});
-}
-
-// The handle of a plan, with the pipelines that its flags ask for.
-Result<std::unique_ptr<VkgemmPlan_T>> make_handle(VkgemmContext c, plan::Plan plan, VkgemmOperandKind operands,
-                                                  uint32_t flags) {
-    auto p = std::make_unique<VkgemmPlan_T>();
-    p->context = c;
-    p->operands = operands;
-    p->flags = flags;
-    p->plan = std::move(plan);
-    if (p->plan.choice.kernel) p->tile = plan::to_text(p->plan.choice.tile);
-    std::ranges::transform(p->plan.steps.slots, p->required_bytes.begin(), &plan::Requirement::bytes);
-    p->label = label_of(*p);
-    if (auto why = vk::give_pipelines(*p)) return *why;
-    return p;
-}
 
 // Logs what more workspace would bring. Only who listens pays for finding out.
 void log_gain(VkgemmPlan_T& p) {
@@ -68,7 +42,7 @@ VkgemmResult vkgemmCreatePlan(VkgemmContext context, const VkgemmProblem* proble
         auto planned = vk::plan_problem(*context, problem, *request);
         if (!planned) return vk::to_result(error, planned.status());
         const auto operands = request->addresses ? VKGEMM_OPERANDS_ADDRESSES : VKGEMM_OPERANDS_BUFFERS;
-        auto made = make_handle(context, std::move(*planned), operands, flags);
+        auto made = vk::make_handle(context, std::move(*planned), operands, flags);
         if (!made) return vk::to_result(error, made.status());
         (*made)->request = *std::move(request);
         log_gain(**made);
@@ -93,7 +67,7 @@ VkgemmResult vkgemmCreatePack(VkgemmPlan product, VkgemmSlot slot, VkgemmPlan* p
         auto planned = plan::plan_pack(product->plan, slot);
         if (!planned) return vk::to_result(error, planned.status());
         const uint32_t flags = product->flags & ~uint32_t{VKGEMM_PLAN_CAPTURE_STATISTICS};
-        auto made = make_handle(product->context, std::move(*planned), product->operands, flags);
+        auto made = vk::make_handle(product->context, std::move(*planned), product->operands, flags);
         if (!made) return vk::to_result(error, made.status());
         *pack = made->release();
         return vk::success(error);

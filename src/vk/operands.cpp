@@ -6,7 +6,6 @@
 
 #include "plan/base/concat.h"
 #include "plan/problem/factors.h"
-#include "plan/problem/overlap.h"
 #include "vk/record.h"
 
 namespace vkgemm::vk {
@@ -31,7 +30,8 @@ std::string remedy(const plan::Problem& p, VkgemmSlot slot, bool packed) {
     return "this plan was made for; make the plan with a smaller operandAlignment, down to the size of an element";
 }
 
-// The place of one operand, or what is wrong with it by itself.
+}  // namespace
+
 plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& operand, VkgemmSlot slot,
                                    const Requirement& need) {
     const bool by_address = p.operands == VKGEMM_OPERANDS_ADDRESSES;
@@ -74,7 +74,6 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T& p, const VkgemmOperand& o
     return out;
 }
 
-// The bytes a slot touches. Bias, scale, workspace and packed operands are single runs.
 plan::Footprint footprint(const Work& work, VkgemmSlot slot, const Resolved& operand) {
     const uint64_t begin = operand.address ? operand.address : operand.offset, bytes = operand.bytes;
     plan::Footprint out = {.begin = begin, .end = begin + bytes, .run_bytes = bytes, .pitch = 0, .stride = 0};
@@ -99,6 +98,8 @@ plan::Footprint footprint(const Work& work, VkgemmSlot slot, const Resolved& ope
     out.stride = type.bytes_of(std::gcd(matrix->batchStride, outer));
     return out;
 }
+
+namespace {
 
 bool same_place(const Work& work, VkgemmSlot slot, const Resolved& x, const Resolved& d) {
     if (plan::epilogue_type(*work.problem, slot).value_or(work.problem->d.type) != work.problem->d.type) return false;

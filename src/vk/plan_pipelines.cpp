@@ -4,11 +4,20 @@
 #include <algorithm>
 
 #include "plan/base/concat.h"
+#include "plan/problem/problem_text.h"
 
 namespace vkgemm::vk {
 namespace {
 
 using plan::Refusal;
+
+// What a debugger shows around the plan's commands, if one asks for labels.
+std::string label_of(const VkgemmPlan_T& p) {
+    if (!p.context->device.functions.CmdBeginDebugUtilsLabelEXT) return "";
+    const plan::Kernel* const kernel = p.plan.choice.kernel;
+    return plan::concat({"vkgemm ", (p.plan.is_pack ? "pack " : ""), plan::to_text(p.plan.problem.given, 1, 0),
+                         (kernel ? ", " : ""), (kernel ? kernel->name : "")});
+}
 
 bool captures(const VkgemmPlan_T& p) { return p.flags & VKGEMM_PLAN_CAPTURE_STATISTICS; }
 
@@ -77,6 +86,20 @@ std::vector<plan::Step> pipeline_steps(const VkgemmPlan_T& p) {
     for (plan::Step& s : out)
         if (VKGEMM_HAS_NATIVE && s.kernel->module.is_native()) s = plan::as_compiled(s);
     return out;
+}
+
+plan::Result<std::unique_ptr<VkgemmPlan_T>> make_handle(VkgemmContext c, plan::Plan plan, VkgemmOperandKind operands,
+                                                        uint32_t flags) {
+    auto p = std::make_unique<VkgemmPlan_T>();
+    p->context = c;
+    p->operands = operands;
+    p->flags = flags;
+    p->plan = std::move(plan);
+    if (p->plan.choice.kernel) p->tile = plan::to_text(p->plan.choice.tile);
+    std::ranges::transform(p->plan.steps.slots, p->required_bytes.begin(), &plan::Requirement::bytes);
+    p->label = label_of(*p);
+    if (auto why = give_pipelines(*p)) return *why;
+    return p;
 }
 
 std::optional<Status> give_pipelines(VkgemmPlan_T& p) {

@@ -165,11 +165,6 @@ abi::GroupedArgs selecting_args(const Work& work, const ResolvedOperands& operan
     return out;
 }
 
-void wait_for_writes(const DeviceFunctions& f, VkCommandBuffer cmd) {
-    memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-                   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
-}
-
 // The dispatches [begin, end) of a step. No work group reads what another one of the step writes; but all have the same
 // descriptors, whose ranges validation layers compare, so slices with descriptors wait for each other.
 void dispatch(const DeviceFunctions& f, VkCommandBuffer cmd, const plan::Step& step, Binding binding, uint32_t begin,
@@ -177,7 +172,7 @@ void dispatch(const DeviceFunctions& f, VkCommandBuffer cmd, const plan::Step& s
     if (!step.is_sliced()) return f.CmdDispatch(cmd, step.groups_x, step.groups_y, 1);
     const uint32_t rows = step.rows_per_dispatch();
     for (uint32_t i = begin; i < end; ++i) {
-        if (i > 0 && binding == Binding::descriptors) wait_for_writes(f, cmd);
+        if (i > 0 && binding == Binding::descriptors) record_barrier(f, cmd);
         f.CmdDispatchBase(cmd, 0, i * rows, 0, step.groups_x, std::min(rows, step.groups_y - i * rows), 1);
     }
 }
@@ -241,6 +236,11 @@ Work work_of(const plan::SizedSteps& sized) {
 }
 
 }  // namespace
+
+void record_barrier(const DeviceFunctions& f, VkCommandBuffer cmd) {
+    memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
+}
 
 Work work_of(const VkgemmPlan_T& p) {
     Work out = {.problem = &p.plan.problem.completed,
@@ -316,7 +316,7 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
         const uint32_t begin = done, end = done + work.steps[recorded.step].dispatch_count();
         done = end;
         if (end <= range.first || begin >= last) return;
-        if (recorded.waits && begin >= range.first) wait_for_writes(f, cmd);
+        if (recorded.waits && begin >= range.first) record_barrier(f, cmd);
         record_step(p, cmd, run, work, recorded, operands,
                     {std::max(begin, range.first) - begin, std::min(end, last) - begin});
     };

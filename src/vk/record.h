@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A plan and a run become Vulkan commands.
 #pragma once
+#include "plan/problem/overlap.h"
 #include "vk/context.h"
 
 namespace vkgemm::vk {
@@ -32,6 +33,12 @@ Work grouped_work_of(const VkgemmPlan_T&, const plan::RunProblem&, plan::SizedSt
 /// Of any run that the plan serves, filled into `sized`, which the result refers to. Allocates nothing.
 Work work_of(const VkgemmPlan_T&, const plan::RunProblem&, bool wide, plan::SizedSteps& sized);
 
+/// The place of one operand, or what is wrong with it by itself.
+plan::Result<Resolved> resolve_one(const VkgemmPlan_T&, const VkgemmOperand&, VkgemmSlot, const plan::Requirement&);
+
+/// The bytes that a slot touches. Bias, scale, workspace and packed operands are single runs.
+plan::Footprint footprint(const Work&, VkgemmSlot, const Resolved&);
+
 /// Finds the run's operands. Returns the first thing that is wrong with the run.
 std::optional<Status> resolve(const VkgemmPlan_T&, const VkgemmRun&, const Work&, ResolvedOperands&);
 
@@ -42,6 +49,9 @@ struct DispatchRange {
 
 /// The arguments of the pass that lists the tiles of a table of groups, whose operands resolve() found.
 abi::TableArgs table_args(const VkgemmPlan_T&, const VkgemmRun&, const Work&, const ResolvedOperands&);
+
+/// Between the dispatches of one recording: what follows sees what those before wrote.
+void record_barrier(const DeviceFunctions&, VkCommandBuffer);
 
 /// Cannot fail: everything that could be wrong was found by resolve(). The barrier before comes with the first
 /// dispatch, the one after with the last.

@@ -50,6 +50,9 @@ VKGEMM_VERSIONED(VkgemmExplanationInfo, resultText, groupAlignment)
 VKGEMM_VERSIONED(VkgemmCandidate, kernel, costParts)
 VKGEMM_VERSIONED(VkgemmDispatch, kernel, waits)
 VKGEMM_VERSIONED(VkgemmRow, kernel, text)
+VKGEMM_VERSIONED(VkgemmChainProblem, kept, flags)
+VKGEMM_VERSIONED(VkgemmChainRun, workspace, workspace)
+VKGEMM_VERSIONED(VkgemmChainInfo, kernel, usesAddresses)
 #undef VKGEMM_VERSIONED
 
 /// No version of a struct is larger: a larger structSize was never set.

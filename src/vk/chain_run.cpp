@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// A run of a chain becomes runs of its products.
+#include <array>
+#include <string_view>
+
+#include "plan/base/concat.h"
+#include "vk/chain.h"
+#include "vk/checked_run.h"
+#include "vk/versioned.h"
+
+namespace vkgemm::vk {
+namespace {
+
+using plan::about_product;
+using plan::Refusal;
+using plan::Result;
+
+bool is_unset(const VkgemmOperand& x) { return !x.buffer && !x.address && !x.offset && !x.size; }
+
+VkgemmOperand part_of(const VkgemmOperand& workspace, const plan::ChainRegion& region) {
+    VkgemmOperand out = workspace;
+    out.offset += region.begin;
+    out.size = region.bytes;
+    return out;
+}
+
+// The D of a product: the caller's, or its place in the workspace.
+VkgemmOperand d_of(const ChainRun& r, size_t product) {
+    if (r.chain->plan.keeps(product)) return array_element(r.run.runs, product)->d;
+    return part_of(r.run.workspace, r.chain->plan.intermediate[product]);
+}
+
+std::optional<Status> unfit_flags(const VkgemmRun& run) {
+    constexpr uint32_t known = VKGEMM_RECORD_SIZES | VKGEMM_RECORD_ZERO_ALPHA;
+    if (run.flags & ~known)
+        return Refusal{
+            VKGEMM_ERROR_INVALID_ARGUMENT,
+            plan::concat({"VkgemmRun::flags is ", run.flags, "; in a chain it may have VKGEMM_RECORD_SIZES (",
+                          uint32_t{VKGEMM_RECORD_SIZES}, ") and VKGEMM_RECORD_ZERO_ALPHA (",
+                          uint32_t{VKGEMM_RECORD_ZERO_ALPHA}, "); barriers belong to VkgemmChainRun::flags"})};
+    return std::nullopt;
+}
+
+// Operands that the chain provides itself.
+std::optional<Status> unfit_operands(const ChainRun& r, const VkgemmRun& run, size_t product) {
+    const auto refused = [](std::string_view name, std::string_view why) {
+        return Refusal{VKGEMM_ERROR_OPERAND, plan::concat({"operand ", name, " must be zero: ", why})};
+    };
+    if (product > 0 && !is_unset(run.a)) return refused("a", "it is the D of the product before");
+    if (!r.chain->plan.keeps(product) && !is_unset(run.d))
+        return refused("d", "this D is not kept; set its bit in VkgemmChainProblem::kept to have it stored");
+    if (!is_unset(run.workspace)) return refused("workspace", "set VkgemmChainRun::workspace");
+    return std::nullopt;
+}
+
+std::optional<Status> unlike_first(const VkgemmRun& run, const VkgemmRun& first) {
+    if ((run.flags ^ first.flags) & VKGEMM_RECORD_SIZES)
+        return Refusal{
+            VKGEMM_ERROR_INVALID_ARGUMENT,
+            plan::concat({(run.flags & VKGEMM_RECORD_SIZES ? "it states its sizes, and product 0 does not"
+                                                           : "it does not state its sizes, and product 0 does"),
+                          "; set VKGEMM_RECORD_SIZES in all runs or in none"})};
+    for (const auto& [name, size, of_first] :
+         {std::tuple{"m", run.m, first.m}, std::tuple{"batch", run.batch, first.batch}})
+        if (size != of_first)
+            return Refusal{
+                VKGEMM_ERROR_INVALID_ARGUMENT,
+                plan::concat({name, " is ", size, ", but that of product 0 is ", of_first, "; all must be the same"})};
+    return std::nullopt;
+}
+
+// An operand that the caller gives, in a form that can be compared.
+struct Touched {
+    size_t product;
+    VkgemmSlot slot;
+    VkBuffer buffer;
+    bool by_address;
+    plan::Footprint bytes;
+};
+
+// What the products of a run touch. Allocates nothing.
+class TouchedList {
+   public:
+    void add(size_t product, VkgemmSlot slot, const Resolved& x, const plan::Footprint& bytes) {
+        all_[count_++] = {product, slot, x.buffer, x.address != 0, bytes};
+    }
+    std::span<const Touched> all() const { return {all_.data(), count_}; }
+
+   private:
+    std::array<Touched, size_t{VKGEMM_MAX_CHAIN_PRODUCTS} * VKGEMM_SLOT_COUNT + 1> all_;
+    size_t count_ = 0;
+};
+
+bool overlap(const Touched& x, const Touched& y) {
+    if (x.by_address != y.by_address || (!x.by_address && x.buffer != y.buffer)) return false;
+    return may_overlap(x.bytes, y.bytes);
+}
+
+Status overlapping(const Touched& d, const Touched& x) {
+    return about_product(x.product,
+                         Refusal{VKGEMM_ERROR_OPERAND,
+                                 plan::concat({"operand ", plan::slot_name(x.slot), " (bytes ", x.bytes.begin, " to ",
+                                               x.bytes.end, ") overlaps the D of product ", d.product, " (bytes ",
+                                               d.bytes.begin, " to ", d.bytes.end, "); give it memory of its own"})});
+}
+
+// A D that the caller gives must share nothing with the operands of other products.
+std::optional<Status> overlap_with_kept(std::span<const Touched> all) {
+    for (const Touched& d : all) {
+        if (d.slot != VKGEMM_SLOT_D) continue;
+        for (const Touched& x : all)
+            if (x.product != d.product && overlap(d, x)) return overlapping(d, x);
+    }
+    return std::nullopt;
+}
+
+std::optional<Status> overlap_with_workspace(std::span<const Touched> all, const Touched& space) {
+    for (const Touched& x : all)
+        if (overlap(space, x))
+            return Refusal{VKGEMM_ERROR_WORKSPACE,
+                           plan::concat({"operand workspace of the chain (bytes ", space.bytes.begin, " to ",
+                                         space.bytes.end, ") overlaps operand ", plan::slot_name(x.slot),
+                                         " of product ", x.product, "; give it memory of its own"})};
+    return std::nullopt;
+}
+
+// The caller's operands of one product.
+void add_touched(TouchedList& list, const ChainRun& r, size_t product, const CheckedRun& checked) {
+    for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
+        const auto slot = VkgemmSlot(i);
+        if ((*checked.work.slots)[i].bytes == 0 || slot == VKGEMM_SLOT_WORKSPACE) continue;
+        if ((slot == VKGEMM_SLOT_A && product > 0) || (slot == VKGEMM_SLOT_D && !r.chain->plan.keeps(product)))
+            continue;
+        list.add(product, slot, checked.operands[i], footprint(checked.work, slot, checked.operands[i]));
+    }
+}
+
+// The place of the workspace, if the chain needs one; `out` has no bytes if it does not.
+std::optional<Status> find_workspace(const ChainRun& r, Touched& out) {
+    const plan::Chain& chain = r.chain->plan;
+    out = {.product = 0, .slot = VKGEMM_SLOT_WORKSPACE, .buffer = VK_NULL_HANDLE, .by_address = false, .bytes = {}};
+    if (chain.workspace_bytes == 0) return std::nullopt;
+    const plan::Requirement need = {.bytes = chain.workspace_bytes,
+                                    .alignment = static_cast<uint32_t>(chain.workspace_alignment)};
+    const auto space = resolve_one(*r.chain->products[0], r.run.workspace, VKGEMM_SLOT_WORKSPACE, need);
+    if (!space) return space.status();
+    const uint64_t begin = space->address ? space->address : space->offset;
+    out.buffer = space->buffer;
+    out.by_address = space->address != 0;
+    out.bytes = {.begin = begin, .end = begin + space->bytes, .run_bytes = space->bytes, .pitch = 0, .stride = 0};
+    return std::nullopt;
+}
+
+// Fields of the run itself.
+std::optional<Status> check_fields(const ChainRun& r) {
+    constexpr uint32_t known = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER;
+    if (r.run.flags & ~known)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"VkgemmChainRun::flags has unknown bits: ", r.run.flags & ~known})};
+    if (r.run.runCount != r.chain->products.size())
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       plan::concat({"runCount is ", r.run.runCount, ", and the chain has ", r.chain->products.size(),
+                                     " products"})};
+    if (!r.run.runs) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "runs is null"};
+    return std::nullopt;
+}
+
+}  // namespace
+
+Result<VkgemmRun> product_run(const ChainRun& r, size_t product) {
+    const VkgemmRun* const given = array_element(r.run.runs, product);
+    if (given->structSize != r.run.runs->structSize)
+        return about_product(product, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                                              plan::concat({"VkgemmRun::structSize is ", given->structSize,
+                                                            ", but that of product 0 is ", r.run.runs->structSize,
+                                                            "; all must be the same"})});
+    Result<VkgemmRun> run = read_struct(given);
+    if (!run) return about_product(product, run.status());
+    if (auto why = unfit_flags(*run)) return about_product(product, *why);
+    if (auto why = unfit_operands(r, *run, product)) return about_product(product, *why);
+    if (product > 0)
+        if (auto why = unlike_first(*run, *r.run.runs)) return about_product(product, *why);
+    if (product > 0) run->a = d_of(r, product - 1);
+    run->d = d_of(r, product);
+    if (r.chain->plan.scratch.bytes) run->workspace = part_of(r.run.workspace, r.chain->plan.scratch);
+    return run;
+}
+
+std::optional<Status> check_chain_run(ChainRun& out, VkgemmChain chain, const VkgemmChainRun* given) {
+    if (!chain) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "chain is null"};
+    const Result<VkgemmChainRun> read = read_struct(given);
+    if (!read) return read.status();
+    out = {chain, *read};
+    if (auto why = check_fields(out)) return why;
+    Touched workspace;
+    if (auto why = find_workspace(out, workspace)) return why;
+    TouchedList touched;
+    for (size_t i = 0; i < chain->products.size(); ++i) {
+        const Result<VkgemmRun> run = product_run(out, i);
+        if (!run) return run.status();
+        CheckedRun checked;
+        if (auto why = check_run(checked, chain->products[i].get(), &*run)) return about_product(i, *why);
+        add_touched(touched, out, i, checked);
+    }
+    if (auto why = overlap_with_kept(touched.all())) return why;
+    return overlap_with_workspace(touched.all(), workspace);
+}
+
+void record_chain(const ChainRun& r, VkCommandBuffer cmd) {
+    const size_t count = r.chain->products.size();
+    for (size_t i = 0; i < count; ++i) {
+        Result<VkgemmRun> run = product_run(r, i);
+        if (i > 0) record_barrier(r.chain->context->device.functions, cmd);
+        if (i == 0) run->flags |= r.run.flags & VKGEMM_RECORD_BARRIER_BEFORE;
+        if (i + 1 == count) run->flags |= r.run.flags & VKGEMM_RECORD_BARRIER_AFTER;
+        CheckedRun checked;
+        check_run(checked, r.chain->products[i].get(), &*run);
+        record(*r.chain->products[i], cmd, checked.run, checked.work, checked.operands);
+    }
+}
+
+}  // namespace vkgemm::vk

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+// What a chain refuses, with the product's number, the value and the limit; and what it reports.
+#include <map>
+
+#include "api/api.h"
+#include "chain/network.h"
+
+using namespace vkgemm::test;
+
+namespace {
+
+using OwnedChain = Owned<VkgemmChain, vkgemmDestroyChain>;
+
+struct Problems {
+    std::vector<VkgemmProblem> all;
+    VkgemmChainProblem chain{};
+
+    explicit Problems(std::initializer_list<const char*> lines, uint32_t kept = 0) {
+        for (const char* line : lines) {
+            all.push_back(problem(line));
+            if (all.size() > 1) all.back().a = {};
+        }
+        chain = {.structSize = sizeof chain,
+                 .problemCount = uint32_t(all.size()),
+                 .pNext = nullptr,
+                 .problems = all.data(),
+                 .kept = kept,
+                 .flags = 0};
+    }
+    Problems(const Problems&) = delete;
+    Problems& operator=(const Problems&) = delete;
+};
+
+Said create(const Problems& p, OwnedChain& chain, const VkgemmPlanOptions& o = options()) {
+    return said([&](VkgemmError* e) { return vkgemmCreateChain(context(), &p.chain, &o, &chain.handle, e); });
+}
+void refused(const Problems& p, VkgemmResult code, const std::vector<std::string>& words,
+             const VkgemmPlanOptions& o = options()) {
+    OwnedChain chain;
+    expect(create(p, chain, o), code, words);
+    CHECK(chain.handle == nullptr);
+    size_t size = 0;  // vkgemmExplainChain refuses the same
+    expect(said([&](VkgemmError* e) { return vkgemmExplainChain(context(), &p.chain, &o, nullptr, &size, e); }), code,
+           words);
+}
+VkgemmPlanOptions flags(uint32_t f) {
+    VkgemmPlanOptions o = options();
+    o.flags = f;
+    return o;
+}
+
+/// A run of three products of 8 rows, f32, with every operand 4 KiB from the next.
+struct Runs {
+    vkgemm::host::Buffer memory = buffer(1 << 20);
+    std::vector<VkgemmRun> all;
+    VkgemmChainRun run{};
+
+    explicit Runs(uint32_t kept = 1) {
+        VkDeviceSize at = 0;
+        const auto next = [&] { return VkgemmOperand{memory.handle(), at += 4096, 0, 0}; };
+        for (uint32_t i = 0; i < 3; ++i) {
+            VkgemmRun r{};
+            r.structSize = sizeof r;
+            if (i == 0) r.a = next();
+            r.b = next();
+            if (i == 2 || (kept >> i & 1)) r.d = next();
+            all.push_back(r);
+        }
+        run = {.structSize = sizeof run,
+               .flags = 0,
+               .pNext = nullptr,
+               .runs = all.data(),
+               .runCount = 3,
+               .workspace = {memory.handle(), 1 << 19, 0, 0}};
+    }
+    Runs(const Runs&) = delete;
+    Runs& operator=(const Runs&) = delete;
+};
+Said check(const OwnedChain& chain, const Runs& r) {
+    return said([&](VkgemmError* e) { return vkgemmCheckChainRun(chain.handle, &r.run, e); });
+}
+
+}  // namespace
+
+TEST_CASE("chains: problems that do not meet") {
+    refused(Problems({"8x16x4", "8x4x15"}), VKGEMM_ERROR_INVALID_PROBLEM, {"product 1", "k is 15", "n", "16"});
+    refused(Problems({"8x16x4", "8x4x16", "9x4x4"}), VKGEMM_ERROR_INVALID_PROBLEM, {"product 2", "m is 9", "8"});
+    refused(Problems({"8x16x4 batch=2", "8x4x16 batch=3"}), VKGEMM_ERROR_INVALID_PROBLEM,
+            {"product 1", "batch is 3", "2"});
+    refused(Problems({"8x16x4 upto=m", "8x4x16"}), VKGEMM_ERROR_INVALID_PROBLEM, {"product 1", "upTo is 0", "is 1"});
+    Problems stated({"8x16x4", "8x4x16"});
+    stated.all[1].a.ld = 17;
+    refused(stated, VKGEMM_ERROR_INVALID_PROBLEM, {"product 1", "leading dimension of A is 17", "16"});
+    stated.all[1].a = {};
+    stated.all[1].a.type = VKGEMM_TYPE_F16;
+    refused(stated, VKGEMM_ERROR_INVALID_PROBLEM, {"product 1", "type of A is f16", "f32"});
+    stated.all[1].a = {};
+    stated.all[1].a.layout = VKGEMM_LAYOUT_COLUMN_MAJOR;
+    refused(stated, VKGEMM_ERROR_INVALID_PROBLEM, {"product 1", "layout of A is 1", "is 0"});
+    stated.all[1].a = {VKGEMM_TYPE_F32, VKGEMM_LAYOUT_ROW_MAJOR, 16, 0};  // the same matrix in words
+    OwnedChain chain;
+    expect(create(stated, chain, flags(VKGEMM_PLAN_DRY)), VKGEMM_SUCCESS, {});
+}
+
+TEST_CASE("chains: products that no chain can have") {
+    const auto second = [](const char* line, const std::vector<std::string>& words) {
+        std::vector<std::string> all = words;
+        all.emplace_back("product 1");
+        refused(Problems({"8x16x4", line}), VKGEMM_ERROR_UNSUPPORTED, all);
+    };
+    second("8x4x16 groups=table", {"groups"});
+    second("8x4x16 packed_b=any", {"packed"});
+    second("8x4x16 outer=2", {"outer batch (2)"});
+    second("8x4x16 batch=2 ratio_b=2", {"ratios (1, 2)"});
+    second("8x4x16 upto=n", {"upTo is 2", "m (1)"});
+    Problems narrow({"8x16x4", "8x4x16"});
+    narrow.all[1].b.ld = 3;
+    refused(narrow, VKGEMM_ERROR_INVALID_PROBLEM, {"product 1", "ldb is 3", "4"});
+    refused(Problems({"8x16x4", "8x4x16"}), VKGEMM_ERROR_UNSUPPORTED, {"DEFER_COMPILE"},
+            flags(VKGEMM_PLAN_DEFER_COMPILE));
+    refused(Problems({"8x16x4", "8x4x16"}), VKGEMM_ERROR_UNSUPPORTED, {"FAIL_ON_COMPILE"},
+            flags(VKGEMM_PLAN_FAIL_ON_COMPILE));
+}
+
+TEST_CASE("chains: a bad description") {
+    Problems p({"8x16x4", "8x4x16"});
+    p.chain.problemCount = 0;
+    refused(p, VKGEMM_ERROR_INVALID_ARGUMENT, {"problemCount is 0", "1 to 32"});
+    p.chain.problemCount = 33;
+    refused(p, VKGEMM_ERROR_LIMIT, {"problemCount is 33", "1 to 32"});
+    p.chain.problemCount = 2;
+    p.chain.kept = 4;
+    refused(p, VKGEMM_ERROR_INVALID_ARGUMENT, {"kept is 4", "product 2", "2 products"});
+    p.chain.kept = 3;
+    p.chain.flags = 2;
+    refused(p, VKGEMM_ERROR_INVALID_ARGUMENT, {"flags", "unknown bits: 2"});
+    p.chain.flags = 0;
+    p.chain.problems = nullptr;
+    refused(p, VKGEMM_ERROR_INVALID_ARGUMENT, {"problems is null"});
+    p.chain.problems = p.all.data();
+    p.all[1].structSize -= 8;
+    refused(p, VKGEMM_ERROR_INVALID_ARGUMENT, {"product 1", "structSize"});
+    p.chain.structSize = 4;
+    refused(p, VKGEMM_ERROR_INVALID_ARGUMENT, {"VkgemmChainProblem::structSize is 4"});
+    const VkgemmPlanOptions o = options();
+    expect(said([&](VkgemmError* e) { return vkgemmCreateChain(context(), &p.chain, &o, nullptr, e); }),
+           VKGEMM_ERROR_INVALID_ARGUMENT, {"chain is null"});
+    OwnedChain chain;
+    expect(said([&](VkgemmError* e) { return vkgemmCreateChain(nullptr, &p.chain, &o, &chain.handle, e); }),
+           VKGEMM_ERROR_INVALID_ARGUMENT, {"context is null"});
+}
+
+TEST_CASE("chains: runs that are refused, before anything is recorded") {
+    OwnedChain chain;
+    Problems p({"8x16x4", "8x12x16", "8x4x12"}, 1);
+    expect(create(p, chain, flags(VKGEMM_PLAN_DRY)), VKGEMM_SUCCESS, {});
+    const auto bad = [&](const auto& spoil, VkgemmResult code, const std::vector<std::string>& words) {
+        Runs r;
+        expect(check(chain, r), VKGEMM_SUCCESS, {});
+        spoil(r);
+        expect(check(chain, r), code, words);
+        expect(said([&](VkgemmError* e) {
+                   return vkgemmRecordChain(chain.handle, reinterpret_cast<VkCommandBuffer>(&r), &r.run, e);
+               }),
+               code, words);
+    };
+    bad([](Runs& r) { r.run.runCount = 2; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"runCount is 2", "3 products"});
+    bad([](Runs& r) { r.run.flags = VKGEMM_RECORD_SIZES; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"unknown bits: 8"});
+    bad([](Runs& r) { r.run.runs = nullptr; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"runs is null"});
+    bad([](Runs& r) { r.all[1].structSize -= 8; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"product 1", "structSize"});
+    bad([](Runs& r) { r.all[1].flags = VKGEMM_RECORD_BARRIER_AFTER; }, VKGEMM_ERROR_INVALID_ARGUMENT,
+        {"product 1", "flags is 2"});
+    bad([](Runs& r) { r.all[0].d = {}; }, VKGEMM_ERROR_OPERAND, {"product 0", "operand d", "missing", "512 bytes"});
+    bad([](Runs& r) { r.all[1].d = r.all[2].d; }, VKGEMM_ERROR_OPERAND, {"product 1", "operand d", "not kept"});
+    bad([](Runs& r) { r.all[2].a = r.all[0].a; }, VKGEMM_ERROR_OPERAND, {"product 2", "operand a", "product before"});
+    bad([](Runs& r) { r.all[0].workspace = r.run.workspace; }, VKGEMM_ERROR_OPERAND, {"product 0", "workspace"});
+    bad([](Runs& r) { r.all[2].b = {}; }, VKGEMM_ERROR_OPERAND, {"product 2", "operand b", "missing", "192 bytes"});
+    bad([](Runs& r) { r.all[2].b = r.all[0].d; }, VKGEMM_ERROR_OPERAND,
+        {"product 2", "operand b", "overlaps the D of product 0"});
+    bad([](Runs& r) { r.all[2].d = r.all[0].a; }, VKGEMM_ERROR_OPERAND,
+        {"product 0", "operand a", "overlaps the D of product 2"});
+    bad([](Runs& r) { r.all[2].d.offset = r.all[0].d.offset + 496; }, VKGEMM_ERROR_OPERAND,
+        {"operand d", "overlaps the D of product"});
+    bad([](Runs& r) { r.all[2].d.offset += 4; }, VKGEMM_ERROR_OPERAND, {"product 2", "operand d", "multiple of 16"});
+    bad([](Runs& r) { r.all[1].m = 8; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"product 1", "m is 8"});
+    bad([](Runs& r) { r.all[1].beta = 2; }, VKGEMM_ERROR_INVALID_PROBLEM, {"product 1", "beta"});
+    CHECK(vkgemmCheckChainRun(nullptr, nullptr, nullptr) == VKGEMM_ERROR_INVALID_ARGUMENT);
+    Runs r;
+    expect(said([&](VkgemmError* e) { return vkgemmRecordChain(chain.handle, nullptr, &r.run, e); }),
+           VKGEMM_ERROR_INVALID_ARGUMENT, {"commandBuffer is null"});
+    expect(said([&](VkgemmError* e) {
+               return vkgemmRecordChain(chain.handle, reinterpret_cast<VkCommandBuffer>(&r), &r.run, e);
+           }),
+           VKGEMM_ERROR_INVALID_ARGUMENT, {"DRY"});
+}
+
+TEST_CASE("chains: the workspace of separate plans") {
+    OwnedChain chain;
+    Problems p({"8x16x4", "8x12x16", "8x4x12"}, 1);
+    p.chain.flags = VKGEMM_CHAIN_SEPARATE;
+    expect(create(p, chain, flags(VKGEMM_PLAN_DRY)), VKGEMM_SUCCESS, {});
+    Runs r;
+    r.run.workspace = {};
+    expect(check(chain, r), VKGEMM_ERROR_WORKSPACE, {"384 bytes"});
+    r.run.workspace = {r.memory.handle(), 1 << 19, 383, 0};
+    expect(check(chain, r), VKGEMM_ERROR_WORKSPACE, {"383", "384"});
+    r.run.workspace.size = 384;
+    expect(check(chain, r), VKGEMM_SUCCESS, {});
+    r.run.workspace.offset += 4;
+    expect(check(chain, r), VKGEMM_ERROR_WORKSPACE, {"multiple of 256"});
+    r.run.workspace.offset = r.all[0].b.offset;
+    expect(check(chain, r), VKGEMM_ERROR_WORKSPACE, {"overlaps operand b of product 0"});
+}
+
+TEST_CASE("chains: sizes of runs that differ between products") {
+    OwnedChain chain;
+    Problems p({"8x16x4 upto=m", "8x12x16 upto=m", "8x4x12 upto=m"}, 1);
+    expect(create(p, chain, flags(VKGEMM_PLAN_DRY)), VKGEMM_SUCCESS, {});
+    const uint64_t sizes[3][2] = {{16, 4}, {12, 16}, {4, 12}};
+    const auto sized = [&](Runs& r) {
+        for (size_t i = 0; i < 3; ++i) {
+            r.all[i].flags = VKGEMM_RECORD_SIZES;
+            r.all[i].m = 5;
+            r.all[i].n = sizes[i][0];
+            r.all[i].k = sizes[i][1];
+            r.all[i].batch = 1;
+        }
+    };
+    Runs good, other_m, unsized, above, other_k;
+    for (Runs* r : {&good, &other_m, &unsized, &above, &other_k}) sized(*r);
+    expect(check(chain, good), VKGEMM_SUCCESS, {});
+    other_m.all[2].m = 6;
+    expect(check(chain, other_m), VKGEMM_ERROR_INVALID_ARGUMENT, {"product 2", "m is 6", "5"});
+    unsized.all[1].flags = 0;
+    expect(check(chain, unsized), VKGEMM_ERROR_INVALID_ARGUMENT, {"product 1", "does not state its sizes"});
+    for (VkgemmRun& x : above.all) x.m = 9;
+    expect(check(chain, above), VKGEMM_ERROR_LIMIT, {"product 0", "m is 9", "8"});
+    other_k.all[1].k = 15;
+    expect(check(chain, other_k), VKGEMM_ERROR_INVALID_ARGUMENT, {"product 1", "k is 15", "16"});
+}
+
+TEST_CASE("chains: what a chain reports") {
+    OwnedChain chain;
+    Problems p({"8x16x4 bias=col", "8x12x16", "8x4x12 residual"}, 1);
+    p.chain.flags = VKGEMM_CHAIN_SEPARATE;
+    expect(create(p, chain, flags(VKGEMM_PLAN_DRY)), VKGEMM_SUCCESS, {});
+    VkgemmChainInfo info{};
+    info.structSize = sizeof info;
+    REQUIRE(vkgemmGetChainInfo(chain.handle, &info) == VKGEMM_SUCCESS);
+    CHECK(info.isOneDispatch == 0);
+    CHECK(std::string(info.kernel).empty());
+    CHECK(info.workspaceBytes == 8 * 12 * 4);
+    CHECK(info.workspaceAlignment == 256);
+    CHECK(info.dispatchCount == 3);
+    CHECK(info.flops == 2.0 * 8 * (16 * 4 + 12 * 16 + 4 * 12));
+    CHECK(vkgemmGetChainInfo(nullptr, &info) == VKGEMM_ERROR_INVALID_ARGUMENT);
+
+    uint32_t count = 0;
+    REQUIRE(vkgemmGetChainAccesses(chain.handle, &count, nullptr) == VKGEMM_SUCCESS);
+    std::vector<VkgemmChainAccess> all(count);
+    REQUIRE(vkgemmGetChainAccesses(chain.handle, &count, all.data()) == VKGEMM_SUCCESS);
+    constexpr VkAccessFlags reads = VK_ACCESS_SHADER_READ_BIT, writes = VK_ACCESS_SHADER_WRITE_BIT;
+    std::map<std::pair<uint32_t, VkgemmSlot>, std::pair<VkAccessFlags, VkDeviceSize>> got;
+    for (const VkgemmChainAccess& x : all) got[{x.product, x.access.slot}] = {x.access.access, x.access.size};
+    const decltype(got) expected = {{{0, VKGEMM_SLOT_A}, {reads, 128}},
+                                    {{0, VKGEMM_SLOT_B}, {reads, 256}},
+                                    {{0, VKGEMM_SLOT_BIAS}, {reads, 64}},
+                                    {{0, VKGEMM_SLOT_D}, {writes, 512}},
+                                    {{1, VKGEMM_SLOT_B}, {reads, 768}},
+                                    {{2, VKGEMM_SLOT_B}, {reads, 192}},
+                                    {{2, VKGEMM_SLOT_RESIDUAL}, {reads, 128}},
+                                    {{2, VKGEMM_SLOT_D}, {writes, 128}},
+                                    {{UINT32_MAX, VKGEMM_SLOT_WORKSPACE}, {reads | writes, 384}}};
+    CHECK(got == expected);
+    count = 2;
+    CHECK(vkgemmGetChainAccesses(chain.handle, &count, all.data()) == VKGEMM_INCOMPLETE);
+    CHECK(count == expected.size());
+    const auto text = vkgemm::Chain::explain(device().context(), {});
+    CHECK(text.status().code == VKGEMM_ERROR_INVALID_ARGUMENT);
+    size_t size = 0;
+    const VkgemmPlanOptions o = options();
+    REQUIRE(vkgemmExplainChain(context(), &p.chain, &o, nullptr, &size, nullptr) == VKGEMM_SUCCESS);
+    std::string explained(size, ' ');
+    REQUIRE(vkgemmExplainChain(context(), &p.chain, &o, explained.data(), &size, nullptr) == VKGEMM_SUCCESS);
+    for (const char* part : {"3 plans", "VKGEMM_CHAIN_SEPARATE", "product 1: ", "8x12x16", "its D is in the workspace",
+                             "workspace: 384 bytes"})
+        CHECK_MESSAGE(explained.find(part) != std::string::npos, part, " is not in:\n", explained);
+}

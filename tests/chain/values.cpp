@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// What a chain computes: the same bits as separate products where sums are exact, and the same values elsewhere.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "chain/network.h"
+#include "support/numbers.h"
+
+using namespace vkgemm::test;
+
+namespace {
+
+constexpr VkgemmStepKind relu = VKGEMM_STEP_RELU, leaky = VKGEMM_STEP_LEAKY_RELU, clamp = VKGEMM_STEP_CLAMP;
+
+/// Compares the chain, and the chain as separate plans, with products that know nothing of each other.
+void same_bits(const NetworkCase& c, Fill fill = Fill::small_integers) {
+    Network net(c, fill, 11);
+    net.run_separately();
+    const size_t last = c.layers.size() - 1;
+    std::vector<std::vector<std::byte>> expected;
+    for (size_t i = 0; i <= last; ++i) expected.push_back(net.d_bytes(i));
+    for (const uint32_t flags : {uint32_t{VKGEMM_CHAIN_SEPARATE}, 0u}) {
+        CAPTURE(flags);
+        const auto chain = make_chain(net.chain_problem(flags));
+        CHECK((!flags || !chain.info().isOneDispatch));
+        CAPTURE(std::string(chain.info().kernel));
+        net.run_chain(chain);
+        for (size_t i = 0; i <= last; ++i)
+            if (i == last || (c.kept >> i & 1)) CHECK_MESSAGE(net.d_bytes(i) == expected[i], "product ", i);
+    }
+}
+
+NetworkCase renderer(vkgemm::Type type) {
+    NetworkCase c = {.type = type, .rows = 100, .inputs = 32};
+    for (const uint64_t width : {64, 64, 3}) c.layers.push_back({.width = width, .act = relu, .bias = true});
+    c.layers.back().act = VKGEMM_STEP_NONE;
+    return c;
+}
+
+}  // namespace
+
+TEST_CASE("chains: the bits of separate products where sums are exact") {
+    for (const vkgemm::Type type : {VKGEMM_TYPE_F32, VKGEMM_TYPE_F16}) {
+        CAPTURE(int(type));
+        if (type == VKGEMM_TYPE_F16 && device().info().uses.find("storage16") == std::string::npos) continue;
+        same_bits(renderer(type));
+        NetworkCase c = renderer(type);
+        c.kept = 3;
+        c.pad = 3;
+        c.layers[1].b_column_major = true;
+        c.layers[1].act = leaky;
+        c.layers[0].act = clamp;
+        c.layers[2].alpha = -2;
+        c.layers[1].bias_type = VKGEMM_TYPE_F32;
+        same_bits(c);
+        c = {.type = type, .rows = 37, .inputs = 5, .layers = {{.width = 7, .act = relu}, {.width = 1}}};
+        same_bits(c);
+    }
+}
+
+TEST_CASE("chains: a single product, a wide one, and a column-major D") {
+    same_bits({.rows = 20, .inputs = 24, .layers = {{.width = 9, .act = relu, .bias = true}}});
+    same_bits(
+        {.rows = 9, .inputs = 150, .layers = {{.width = 140, .act = relu}, {.width = 4, .bias = true}}, .kept = 1});
+    same_bits({.rows = 24,
+               .inputs = 16,
+               .layers = {{.width = 16, .act = relu}, {.width = 8}, {.width = 8}},
+               .kept = 2,
+               .d_column_major = true});
+}
+
+TEST_CASE("chains: any m up to the problem's") {
+    for (const vkgemm::Type type : {VKGEMM_TYPE_F32, VKGEMM_TYPE_F16}) {
+        if (type == VKGEMM_TYPE_F16 && device().info().uses.find("storage16") == std::string::npos) continue;
+        NetworkCase c = renderer(type);
+        c.varies = true;
+        c.kept = 1;
+        Network net(c, Fill::small_integers, 5);
+        const auto chain = make_chain(net.chain_problem());
+        for (const uint64_t rows : {100, 64, 33, 1, 0}) {
+            CAPTURE(rows);
+            net.run_separately(rows);
+            const auto expected = net.d_bytes(2), kept = net.d_bytes(0);
+            net.run_chain(chain, rows);
+            CHECK(net.d_bytes(2) == expected);
+            CHECK(net.d_bytes(0) == kept);
+        }
+    }
+}
+
+TEST_CASE("chains: NaN and infinity pass through as through separate products") {
+    const double inf = std::numeric_limits<double>::infinity();
+    NetworkCase c = renderer(VKGEMM_TYPE_F32);
+    c.rows = 40;
+    c.layers[1].width = 23;  // no whole tile, so that padding stands beside the infinities
+    for (const vkgemm::Type type : {VKGEMM_TYPE_F32, VKGEMM_TYPE_F16}) {
+        if (type == VKGEMM_TYPE_F16 && device().info().uses.find("storage16") == std::string::npos) continue;
+        c.type = type;
+        Network net(c, Fill::small_integers, 3);
+        net.set_a(3, 2, std::nan(""));
+        net.set_a(17, 31, inf);
+        net.set_a(39, 0, -inf);
+        net.run_separately();
+        const std::vector<double> expected = net.d(2);
+        const auto chain = make_chain(net.chain_problem());
+        net.run_chain(chain);
+        const std::vector<double> got = net.d(2);
+        size_t special = 0;
+        for (size_t i = 0; i < got.size(); ++i) {
+            CAPTURE(i / 3);
+            if (std::isnan(expected[i]))
+                CHECK(std::isnan(got[i]));
+            else
+                CHECK(got[i] == expected[i]);
+            special += !std::isfinite(expected[i]);
+        }
+        CHECK(special > 0);
+        CHECK(special < got.size());
+    }
+}
+
+TEST_CASE("chains: fractions stay within the derived bound") {
+    for (const vkgemm::Type type : {VKGEMM_TYPE_F32, VKGEMM_TYPE_F16}) {
+        if (type == VKGEMM_TYPE_F16 && device().info().uses.find("storage16") == std::string::npos) continue;
+        CAPTURE(int(type));
+        NetworkCase c = renderer(type);
+        Network net(c, Fill::fractions, 21);
+        const auto chain = make_chain(net.chain_problem());
+        net.run_chain(chain);
+        // Running error analysis: what the error of A becomes, one of a sum of k products and a bias, one of rounding.
+        const double u = unit_roundoff(VKGEMM_TYPE_F32), of_type = unit_roundoff(type);
+        std::vector<double> a = net.a(), error(a.size());
+        uint64_t k = c.inputs;
+        for (size_t l = 0; l < c.layers.size(); ++l) {
+            const uint64_t n = c.layers[l].width;
+            const std::vector<double> b = net.b(l), bias = net.bias(l);
+            std::vector<double> d(c.rows * n), e(c.rows * n);
+            for (uint64_t r = 0; r < c.rows; ++r)
+                for (uint64_t j = 0; j < n; ++j) {
+                    double sum = bias[j], size = std::fabs(bias[j]), inherited = 0;
+                    for (uint64_t i = 0; i < k; ++i) {
+                        sum += a[r * k + i] * b[i * n + j];
+                        size += std::fabs(a[r * k + i] * b[i * n + j]);
+                        inherited += error[r * k + i] * std::fabs(b[i * n + j]);
+                    }
+                    if (c.layers[l].act == relu) sum = std::max(sum, 0.0);
+                    d[r * n + j] = sum;
+                    e[r * n + j] = inherited + (double(k) + 3) * u * (size + inherited);
+                    e[r * n + j] += of_type * (std::fabs(sum) + e[r * n + j]) + smallest_normal(type);
+                }
+            a = d;
+            error = e;
+            k = n;
+        }
+        const std::vector<double> got = net.d(c.layers.size() - 1);
+        for (size_t i = 0; i < got.size(); ++i) {
+            CAPTURE(i);
+            CHECK(std::fabs(got[i] - a[i]) <= error[i]);
+        }
+    }
+}
