@@ -72,7 +72,7 @@ std::optional<Status> unlike(const Matrix& a, const Matrix& d) {
 }
 
 // Lays out the workspace: two places in turn for values between products, then the scratch of single products.
-void set_workspace(Chain& chain, uint32_t kept, const Request& request) {
+void set_workspace(Chain& chain, const Request& request) {
     constexpr uint64_t least_alignment = 256;  // so that no place depends on the device
     chain.workspace_alignment = std::max<uint64_t>(least_alignment, request.operand_alignment);
     std::array<uint64_t, 2> largest{};
@@ -82,8 +82,7 @@ void set_workspace(Chain& chain, uint32_t kept, const Request& request) {
         const Requirement& space = slots[size_t(VKGEMM_SLOT_WORKSPACE)];
         scratch = std::max(scratch, space.bytes);
         chain.workspace_alignment = std::max<uint64_t>(chain.workspace_alignment, space.alignment);
-        const bool is_kept = i + 1 == chain.plans.size() || (kept >> i & 1);
-        const uint64_t bytes = is_kept ? 0 : slots[size_t(VKGEMM_SLOT_D)].bytes;
+        const uint64_t bytes = chain.kept[i] ? 0 : slots[size_t(VKGEMM_SLOT_D)].bytes;
         chain.intermediate.push_back({0, bytes});
         largest[i % 2] = std::max(largest[i % 2], bytes);
     }
@@ -125,26 +124,46 @@ Result<Chain> plan_chain(const DeviceKernels& device, const ChainProblem& given,
     const Result<std::vector<Problem>> problems = joined(given);
     if (!problems) return problems.status();
     Chain chain;
+    std::vector<Problem> completed;
     for (size_t i = 0; i < problems->size(); ++i) {
-        Result<Plan> plan = make_plan(device, (*problems)[i], request);
+        chain.kept.push_back(i + 1 == problems->size() || (given.kept >> i & 1));
+        completed.push_back(*complete((*problems)[i]));
+    }
+    Request of_plans = request;
+    if (given.separate) {
+        chain.why_separate = "VKGEMM_CHAIN_SEPARATE asks for it";
+    } else if (auto fused = fuse(device.caps(), completed, given.kept, request)) {
+        chain.fused = *std::move(fused);
+        of_plans.addresses = true;
+        of_plans.workspace_limit = 0;
+    } else {
+        chain.why_separate = fused.status().text;
+    }
+    for (size_t i = 0; i < problems->size(); ++i) {
+        Result<Plan> plan = make_plan(device, (*problems)[i], of_plans);
         if (!plan) return about_product(i, plan.status());
         if (chain.fallback.empty() && !plan->fallback.empty())
             chain.fallback = concat({"product ", i, ": ", plan->fallback});
         chain.plans.push_back(*std::move(plan));
     }
-    chain.why_separate = given.separate ? "VKGEMM_CHAIN_SEPARATE asks for it" : "no kernel computes several products";
-    set_workspace(chain, given.kept, request);
+    if (!chain.fused) set_workspace(chain, request);
     return chain;
 }
 
 std::string to_text(const Chain& chain) {
-    std::string out = concat(
-        {chain.plans.size(), " plans, one for each product, with barriers between them: ", chain.why_separate, "\n"});
+    std::string out =
+        chain.fused ? concat({"one dispatch: ", chain.fused->module->name, " ", chain.fused->tile, "\n"})
+                    : concat({chain.plans.size(),
+                              " plans, one for each product, with barriers between them: ", chain.why_separate, "\n"});
     for (size_t i = 0; i < chain.plans.size(); ++i) {
         const Plan& p = chain.plans[i];
-        out += concat({"product ", i, ": ", to_text(p.problem.given, 1, 0), ": ",
-                       (p.choice.kernel ? p.choice.kernel->name : "nothing to compute"),
-                       (chain.keeps(i) ? "" : "; its D is in the workspace"), "\n"});
+        const std::string_view kernel = p.choice.kernel ? p.choice.kernel->name : "nothing to compute";
+        out += concat({"product ", i, ": ", to_text(p.problem.given, 1, 0), (chain.fused ? "" : ": "),
+                       (chain.fused ? "" : kernel), (chain.kept[i] ? "" : "; its D is "),
+                       (chain.kept[i] ? ""
+                        : chain.fused ? "not stored"
+                                      : "in the workspace"),
+                       "\n"});
     }
     if (chain.workspace_bytes) out += concat({"workspace: ", chain.workspace_bytes, " bytes\n"});
     return out;

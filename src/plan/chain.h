@@ -2,9 +2,11 @@
 // What is decided about a chain of products: whether one dispatch computes all of them, and otherwise their plans and
 // where the values between them are. Pure, as plan.h.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "plan/fused_chain.h"
 #include "plan/plan.h"
 
 namespace vkgemm::plan {
@@ -22,14 +24,14 @@ struct ChainRegion {
 };
 
 struct Chain {
-    std::vector<Plan> plans;                // of each product, in order
-    std::vector<ChainRegion> intermediate;  // of each product: its D; without bytes if it is an operand
+    std::optional<FusedChain> fused;  // one dispatch computes all products; plans then only state what operands need
+    std::vector<Plan> plans;          // of each product, in order
+    std::vector<bool> kept;           // of each product: its D is an operand
+    std::vector<ChainRegion> intermediate;  // of each product: its D, if that is in the workspace
     ChainRegion scratch;                    // the workspace of whichever product runs
     uint64_t workspace_bytes = 0, workspace_alignment = 1;
-    std::string why_separate;  // a sentence
+    std::string why_separate;  // a sentence; "" if it is fused
     std::string fallback;      // as Plan::fallback, of the first product that has one
-
-    bool keeps(size_t product) const { return intermediate[product].bytes == 0; }
 };
 
 /// Refused with the number of the product if two products do not meet, or if a product cannot be planned.

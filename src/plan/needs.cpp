@@ -127,6 +127,8 @@ Result<Needs> needs_of(const DeviceCaps& dev, std::span<const Problem> problems,
     if (problems.empty())
         for (const Kernel& k : kernels())
             if (fits_device(k, k.tile, dev)) out.optional |= k.needs;
+    // A chain of products on the matrix units is faster with it.
+    if (out.optional & need::coopmat) out.optional |= need::coopmat2_conversions & dev.features;
     // With the memory model, atomics of the host's own shaders that reach the whole device need it.
     if ((out.required | out.optional) & need::memory_model) out.optional |= need::memory_model_device & dev.features;
     out.optional &= ~out.required;

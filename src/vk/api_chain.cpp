@@ -80,15 +80,18 @@ Result<Planned> plan_for(VkgemmContext context, const VkgemmChainProblem* proble
 Result<std::unique_ptr<VkgemmChain_T>> make_chain(VkgemmContext context, Planned planned) {
     auto out = std::make_unique<VkgemmChain_T>();
     out->context = context;
-    out->operands = planned.operands;
     out->flags = planned.flags;
     out->plan = std::move(planned.chain);
+    const bool dry = planned.flags & VKGEMM_PLAN_DRY;
+    const uint32_t of_products = out->plan.fused ? uint32_t{VKGEMM_PLAN_DRY} : planned.flags;
     for (plan::Plan& p : out->plan.plans) {
-        auto made = vk::make_handle(context, std::move(p), planned.operands, planned.flags);
+        auto made = vk::make_handle(context, std::move(p), planned.operands, of_products);
         if (!made) return plan::about_product(out->products.size(), made.status());
         out->products.push_back(*std::move(made));
     }
     out->plan.plans.clear();
+    if (out->plan.fused && !dry)
+        if (auto why = vk::compile_chain(*out)) return *why;
     return out;
 }
 
@@ -108,7 +111,7 @@ std::vector<VkgemmAccess> accesses_of(const VkgemmChain_T& chain, size_t product
     std::vector<VkgemmAccess> out(all, all + count);
     std::erase_if(out, [&](const VkgemmAccess& x) {
         return x.slot == VKGEMM_SLOT_WORKSPACE || (x.slot == VKGEMM_SLOT_A && product > 0) ||
-               (x.slot == VKGEMM_SLOT_D && !chain.plan.keeps(product));
+               (x.slot == VKGEMM_SLOT_D && !chain.plan.kept[product]);
     });
     return out;
 }
@@ -141,14 +144,17 @@ VkgemmResult vkgemmGetChainInfo(VkgemmChain chain, VkgemmChainInfo* info) {
     return vk::get_struct(info, [&]() -> std::optional<VkgemmChainInfo> {
         if (!chain) return std::nullopt;
         VkgemmChainInfo out{};
-        out.kernel = "";
+        const auto& fused = chain->plan.fused;
+        out.isOneDispatch = fused.has_value();
+        out.kernel = fused ? fused->module->name.data() : "";
         out.workspaceBytes = chain->plan.workspace_bytes;
         out.workspaceAlignment = chain->plan.workspace_alignment;
         for (const auto& p : chain->products) {
             out.flops += p->plan.flops;
-            out.dispatchCount += plan::dispatch_count(p->plan.steps.steps, p->plan.steps.parts);
+            if (!fused) out.dispatchCount += plan::dispatch_count(p->plan.steps.steps, p->plan.steps.parts);
             if (p->plan.steps.binding == plan::Binding::addresses) out.usesAddresses = 1;
         }
+        if (fused) out.dispatchCount = 1;
         return out;
     });
 }
@@ -184,8 +190,10 @@ VkgemmResult vkgemmRecordChain(VkgemmChain chain, VkCommandBuffer commandBuffer,
             return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "commandBuffer is null"});
         vk::ChainRun checked;
         if (auto why = vk::check_chain_run(checked, chain, run)) return vk::to_result(error, *why);
-        for (const auto& p : chain->products)
-            if (auto why = vk::not_compiled(*p)) return vk::to_result(error, *why);
+        if (chain->flags & VKGEMM_PLAN_DRY)
+            return vk::to_result(error, Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                                                "this chain was made with VKGEMM_PLAN_DRY: it has no pipelines and "
+                                                "cannot be recorded"});
         vk::record_chain(checked, commandBuffer);
         return vk::success(error);
     });

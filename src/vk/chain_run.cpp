@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A run of a chain becomes runs of its products.
 #include <array>
+#include <bit>
 #include <string_view>
 
 #include "plan/base/concat.h"
@@ -24,9 +25,10 @@ VkgemmOperand part_of(const VkgemmOperand& workspace, const plan::ChainRegion& r
     return out;
 }
 
-// The D of a product: the caller's, or its place in the workspace.
+// The D of a product: the caller's, or its place in the workspace; none if it is never stored.
 VkgemmOperand d_of(const ChainRun& r, size_t product) {
-    if (r.chain->plan.keeps(product)) return array_element(r.run.runs, product)->d;
+    if (r.chain->plan.kept[product]) return array_element(r.run.runs, product)->d;
+    if (r.chain->plan.fused) return {};
     return part_of(r.run.workspace, r.chain->plan.intermediate[product]);
 }
 
@@ -47,7 +49,7 @@ std::optional<Status> unfit_operands(const ChainRun& r, const VkgemmRun& run, si
         return Refusal{VKGEMM_ERROR_OPERAND, plan::concat({"operand ", name, " must be zero: ", why})};
     };
     if (product > 0 && !is_unset(run.a)) return refused("a", "it is the D of the product before");
-    if (!r.chain->plan.keeps(product) && !is_unset(run.d))
+    if (!r.chain->plan.kept[product] && !is_unset(run.d))
         return refused("d", "this D is not kept; set its bit in VkgemmChainProblem::kept to have it stored");
     if (!is_unset(run.workspace)) return refused("workspace", "set VkgemmChainRun::workspace");
     return std::nullopt;
@@ -124,15 +126,75 @@ std::optional<Status> overlap_with_workspace(std::span<const Touched> all, const
     return std::nullopt;
 }
 
+// One product of a chain that is one dispatch: its sizes, and the operands that the caller brings for it.
+struct FusedProduct {
+    VkgemmRun run;
+    plan::RunProblem problem;
+    plan::BySlot<plan::Requirement> slots;
+    Work work;
+    ResolvedOperands operands;
+};
+std::optional<Status> check_fused(FusedProduct& out, const ChainRun& r, size_t product, const VkgemmRun& given) {
+    const VkgemmPlan_T& p = *r.chain->products[product];
+    plan::Sizes sizes;
+    if (auto why = read_run(out.run, sizes, p, &given)) return why;
+    out.problem = plan::with_sizes(p.plan.problem, sizes);
+    out.slots = plan::requirements_of(out.problem.completed, p.plan.operand_alignment);
+    if (product > 0) out.slots[VKGEMM_SLOT_A] = {};
+    if (!r.chain->plan.kept[product]) out.slots[VKGEMM_SLOT_D] = {};
+    out.work = {.problem = &out.problem.completed, .slots = &out.slots, .steps = {}, .parts = {}};
+    return resolve(p, out.run, out.work, out.operands);
+}
+
+// The push constants (shaders/chain/args.h).
+class FusedArguments {
+   public:
+    void set_rows(const Resolved& a, uint64_t rows) {
+        put(0, a.address);
+        words_[2] = static_cast<uint32_t>(rows);
+    }
+    void add(const FusedProduct& p) {
+        put(at_, p.operands[VKGEMM_SLOT_B].address);
+        put(at_ + 2, p.operands[VKGEMM_SLOT_BIAS].address);
+        put(at_ + 4, p.operands[VKGEMM_SLOT_D].address);
+        words_[at_ + 6] = std::bit_cast<uint32_t>(static_cast<float>(p.run.alpha));
+        at_ += CHAIN_LAYER_WORDS;
+    }
+    uint32_t rows() const { return words_[2]; }
+    const void* data() const { return words_.data(); }
+    static constexpr uint32_t bytes = CHAIN_ARGUMENT_WORDS * 4;
+
+   private:
+    void put(size_t at, uint64_t address) {
+        words_[at] = static_cast<uint32_t>(address);
+        words_[at + 1] = static_cast<uint32_t>(address >> 32);
+    }
+    std::array<uint32_t, CHAIN_ARGUMENT_WORDS> words_{};
+    size_t at_ = CHAIN_HEADER_WORDS;
+};
+
 // The caller's operands of one product.
-void add_touched(TouchedList& list, const ChainRun& r, size_t product, const CheckedRun& checked) {
+void add_touched(TouchedList& list, const ChainRun& r, size_t product, const Work& work,
+                 const ResolvedOperands& operands) {
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
         const auto slot = VkgemmSlot(i);
-        if ((*checked.work.slots)[i].bytes == 0 || slot == VKGEMM_SLOT_WORKSPACE) continue;
-        if ((slot == VKGEMM_SLOT_A && product > 0) || (slot == VKGEMM_SLOT_D && !r.chain->plan.keeps(product)))
-            continue;
-        list.add(product, slot, checked.operands[i], footprint(checked.work, slot, checked.operands[i]));
+        if ((*work.slots)[i].bytes == 0 || slot == VKGEMM_SLOT_WORKSPACE) continue;
+        if ((slot == VKGEMM_SLOT_A && product > 0) || (slot == VKGEMM_SLOT_D && !r.chain->plan.kept[product])) continue;
+        list.add(product, slot, operands[i], footprint(work, slot, operands[i]));
     }
+}
+
+std::optional<Status> check_product(TouchedList& touched, const ChainRun& r, size_t product, const VkgemmRun& run) {
+    if (r.chain->plan.fused) {
+        FusedProduct fused;
+        if (auto why = check_fused(fused, r, product, run)) return why;
+        add_touched(touched, r, product, fused.work, fused.operands);
+        return std::nullopt;
+    }
+    CheckedRun checked;
+    if (auto why = check_run(checked, r.chain->products[product].get(), &run)) return why;
+    add_touched(touched, r, product, checked.work, checked.operands);
+    return std::nullopt;
 }
 
 // The place of the workspace, if the chain needs one; `out` has no bytes if it does not.
@@ -180,7 +242,7 @@ Result<VkgemmRun> product_run(const ChainRun& r, size_t product) {
     if (auto why = unfit_operands(r, *run, product)) return about_product(product, *why);
     if (product > 0)
         if (auto why = unlike_first(*run, *r.run.runs)) return about_product(product, *why);
-    if (product > 0) run->a = d_of(r, product - 1);
+    if (product > 0 && !r.chain->plan.fused) run->a = d_of(r, product - 1);
     run->d = d_of(r, product);
     if (r.chain->plan.scratch.bytes) run->workspace = part_of(r.run.workspace, r.chain->plan.scratch);
     return run;
@@ -198,15 +260,39 @@ std::optional<Status> check_chain_run(ChainRun& out, VkgemmChain chain, const Vk
     for (size_t i = 0; i < chain->products.size(); ++i) {
         const Result<VkgemmRun> run = product_run(out, i);
         if (!run) return run.status();
-        CheckedRun checked;
-        if (auto why = check_run(checked, chain->products[i].get(), &*run)) return about_product(i, *why);
-        add_touched(touched, out, i, checked);
+        if (auto why = check_product(touched, out, i, *run)) return about_product(i, *why);
     }
     if (auto why = overlap_with_kept(touched.all())) return why;
     return overlap_with_workspace(touched.all(), workspace);
 }
 
+namespace {
+
+void record_fused(const ChainRun& r, VkCommandBuffer cmd) {
+    const VkgemmChain_T& chain = *r.chain;
+    const DeviceFunctions& f = chain.context->device.functions;
+    FusedArguments args;
+    for (size_t i = 0; i < chain.products.size(); ++i) {
+        const Result<VkgemmRun> run = product_run(r, i);
+        FusedProduct product;
+        check_fused(product, r, i, *run);
+        if (i == 0) args.set_rows(product.operands[VKGEMM_SLOT_A], product.problem.completed.m);
+        args.add(product);
+    }
+    const uint32_t groups = chain.plan.fused->groups(args.rows());
+    record_barrier_before(f, cmd, r.run.flags);
+    if (groups) {
+        f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, chain.pipeline);
+        f.CmdPushConstants(cmd, chain.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, FusedArguments::bytes, args.data());
+        f.CmdDispatch(cmd, groups, 1, 1);
+    }
+    record_barrier_after(f, cmd, r.run.flags);
+}
+
+}  // namespace
+
 void record_chain(const ChainRun& r, VkCommandBuffer cmd) {
+    if (r.chain->plan.fused) return record_fused(r, cmd);
     const size_t count = r.chain->products.size();
     for (size_t i = 0; i < count; ++i) {
         Result<VkgemmRun> run = product_run(r, i);

@@ -117,8 +117,8 @@ uint32_t accesses_of(const VkgemmPlan_T& plan, const CheckedRun& checked, Vkgemm
     return count;
 }
 
-std::optional<Status> check_run(CheckedRun& out, VkgemmPlan plan, const VkgemmRun* given) {
-    if (!plan) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "plan is null"};
+std::optional<Status> read_run(VkgemmRun& out, plan::Sizes& out_sizes, const VkgemmPlan_T& plan,
+                               const VkgemmRun* given) {
     Result<VkgemmRun> run = read_struct(given);
     if (!run) return run.status();
     constexpr uint32_t known = VKGEMM_RECORD_BARRIER_BEFORE | VKGEMM_RECORD_BARRIER_AFTER | VKGEMM_RECORD_ZERO_ALPHA |
@@ -132,26 +132,34 @@ std::optional<Status> check_run(CheckedRun& out, VkgemmPlan plan, const VkgemmRu
                        plan::concat({"VkgemmRun::alpha is ", numberText(run->alpha),
                                      ", but flags has VKGEMM_RECORD_ZERO_ALPHA; leave one of them out"})};
     if (!zero && run->alpha == 0) run->alpha = 1;
-    const auto sizes = sizes_of(*plan, *run);
+    const auto sizes = sizes_of(plan, *run);
     if (!sizes) return sizes.status();
-    out.run = *run;
-    if (auto why = unfit_flags(*plan, *run)) return why;
+    out = *run;
+    out_sizes = *sizes;
+    return unfit_flags(plan, *run);
+}
+
+std::optional<Status> check_run(CheckedRun& out, VkgemmPlan plan, const VkgemmRun* given) {
+    if (!plan) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "plan is null"};
+    plan::Sizes sizes;
+    if (auto why = read_run(out.run, sizes, *plan, given)) return why;
+    const VkgemmRun& run = out.run;
     const plan::PreparedProblem& whole = plan->plan.problem;
-    if (plan->plan.steps.table && run->flags & VKGEMM_RECORD_SIZES) {
-        out.work = grouped_work_of(*plan, plan::with_sizes(whole, *sizes), out.sized.emplace());
+    if (plan->plan.steps.table && run.flags & VKGEMM_RECORD_SIZES) {
+        out.work = grouped_work_of(*plan, plan::with_sizes(whole, sizes), out.sized.emplace());
     } else if (plan->plan.buckets.empty()) {
         out.work = work_of(*plan);
-    } else if (run->flags & VKGEMM_RECORD_STRIDES) {
+    } else if (run.flags & VKGEMM_RECORD_STRIDES) {
         plan::RunProblem problem;
-        const bool keeps = run->flags & VKGEMM_RECORD_KEEP_STRIDES;
-        const VkgemmRunStrides strides = keeps ? with_strides_of(whole.completed, run->strides) : run->strides;
-        if (auto why = set_strided_problem(problem, *plan, *sizes, strides)) return why;
+        const bool keeps = run.flags & VKGEMM_RECORD_KEEP_STRIDES;
+        const VkgemmRunStrides strides = keeps ? with_strides_of(whole.completed, run.strides) : run.strides;
+        if (auto why = set_strided_problem(problem, *plan, sizes, strides)) return why;
         out.work = work_of(*plan, problem, plan::are_wide(problem.normalised.problem), out.sized.emplace());
     } else {
-        const plan::RunProblem problem = plan::with_sizes(whole, *sizes);
+        const plan::RunProblem problem = plan::with_sizes(whole, sizes);
         out.work = work_of(*plan, problem, is_wide(*plan, problem), out.sized.emplace());
     }
-    return resolve(*plan, *run, out.work, out.operands);
+    return resolve(*plan, run, out.work, out.operands);
 }
 
 }  // namespace vkgemm::vk

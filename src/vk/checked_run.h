@@ -12,6 +12,9 @@ struct CheckedRun {
     ResolvedOperands operands;
 };
 
+/// The run of a plan, as it is meant, and its sizes; or what is wrong with it, but for its operands.
+std::optional<Status> read_run(VkgemmRun& out, plan::Sizes& sizes, const VkgemmPlan_T&, const VkgemmRun*);
+
 /// Fills `out`, or says what is wrong with the run. Allocates nothing unless it is refused.
 std::optional<Status> check_run(CheckedRun& out, VkgemmPlan, const VkgemmRun*);
 

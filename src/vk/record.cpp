@@ -300,15 +300,25 @@ abi::TableArgs table_args(const VkgemmPlan_T& p, const VkgemmRun& run, const Wor
     return table;
 }
 
+void record_barrier_before(const DeviceFunctions& f, VkCommandBuffer cmd, uint32_t flags) {
+    if (flags & VKGEMM_RECORD_BARRIER_BEFORE)
+        memory_barrier(f, cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+                       VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
+}
+
+void record_barrier_after(const DeviceFunctions& f, VkCommandBuffer cmd, uint32_t flags) {
+    if (flags & VKGEMM_RECORD_BARRIER_AFTER)
+        memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                       VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, any_access);
+}
+
 void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& work,
             const ResolvedOperands& operands, const DispatchRange& range) {
     const DeviceFunctions& f = p.context->device.functions;
     if (range.count == 0 && !work.steps.empty()) return;
     const Label label(f, cmd, p.label);
     const uint32_t last = range.count > UINT32_MAX - range.first ? UINT32_MAX : range.first + range.count;
-    if ((run.flags & VKGEMM_RECORD_BARRIER_BEFORE) && range.first == 0)
-        memory_barrier(f, cmd, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
-                       VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shader_access);
+    if (range.first == 0) record_barrier_before(f, cmd, run.flags);
     if (work.table && range.first == 0) record_list(p, cmd, run, work, operands);
     if (work.table && range.first <= 1 && last > 1) record_listed(p, cmd, run, work, operands);
     uint32_t done = 0;  // dispatches of earlier steps
@@ -321,9 +331,7 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
                     {std::max(begin, range.first) - begin, std::min(end, last) - begin});
     };
     if (!work.table) plan::each_recorded(work.steps, work.parts, record_one);
-    if ((run.flags & VKGEMM_RECORD_BARRIER_AFTER) && last >= done)
-        memory_barrier(f, cmd, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-                       VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, any_access);
+    if (last >= done) record_barrier_after(f, cmd, run.flags);
 }
 
 }  // namespace vkgemm::vk

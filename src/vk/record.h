@@ -52,6 +52,9 @@ abi::TableArgs table_args(const VkgemmPlan_T&, const VkgemmRun&, const Work&, co
 
 /// Between the dispatches of one recording: what follows sees what those before wrote.
 void record_barrier(const DeviceFunctions&, VkCommandBuffer);
+/// Before and after a recording, if `flags` (VkgemmRecordFlagBits) ask for them.
+void record_barrier_before(const DeviceFunctions&, VkCommandBuffer, uint32_t flags);
+void record_barrier_after(const DeviceFunctions&, VkCommandBuffer, uint32_t flags);
 
 /// Cannot fail: everything that could be wrong was found by resolve(). The barrier before comes with the first
 /// dispatch, the one after with the last.

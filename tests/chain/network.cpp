@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <random>
 
@@ -12,7 +13,8 @@
 namespace vkgemm::test {
 namespace {
 
-constexpr VkDeviceSize between = 256;  // bytes of poison between operands
+constexpr std::chrono::minutes patience{8};  // CPU drivers compile at the first dispatch
+constexpr VkDeviceSize between = 256;        // bytes of poison between operands
 
 uint64_t bytes_of(Type type) { return type == VKGEMM_TYPE_F32 ? 4 : 2; }
 
@@ -167,7 +169,7 @@ void Network::run_chain(const Chain& chain, uint64_t rows) {
     const std::vector<Run> all = runs(rows);
     ChainRun run = {.runs = all};
     if (chain.info().workspaceBytes) run.workspace = workspace_.operand(0, chain.info().workspaceBytes);
-    const Status s = device().submit([&](VkCommandBuffer c) { return chain.record(c, run); });
+    const Status s = device().submit([&](VkCommandBuffer c) { return chain.record(c, run); }, patience);
     REQUIRE_MESSAGE(bool(s), s.text);
     check_untouched(rows, before, false);
 }
@@ -190,11 +192,13 @@ void Network::run_separately(uint64_t rows) {
         REQUIRE_MESSAGE(bool(plan), plan.status().text);
         plans.push_back(*std::move(plan));
     }
-    const Status s = device().submit([&](VkCommandBuffer c) {
-        for (size_t i = 0; i < plans.size(); ++i)
-            if (Status one = plans[i].record(c, all[i]); !one) return one;
-        return Status{};
-    });
+    const Status s = device().submit(
+        [&](VkCommandBuffer c) {
+            for (size_t i = 0; i < plans.size(); ++i)
+                if (Status one = plans[i].record(c, all[i]); !one) return one;
+            return Status{};
+        },
+        patience);
     REQUIRE_MESSAGE(bool(s), s.text);
     check_untouched(rows, before, true);
 }

@@ -66,7 +66,7 @@ class Network {
         Region b, bias, d;
     };
     Region place(uint64_t bytes);
-    Operand operand(const Region& r) const { return {memory_.handle(), r.offset, r.bytes, 0}; }
+    Operand operand(const Region& r) const { return memory_.operand(r.offset, r.bytes); }
     std::vector<double> numbers(const Region&, uint64_t rows, uint64_t cols, const Matrix&) const;
     void fill(Fill, uint64_t seed);
     void poison_results(uint64_t rows);

@@ -56,8 +56,8 @@ struct Runs {
     VkgemmChainRun run{};
 
     explicit Runs(uint32_t kept = 1) {
-        VkDeviceSize at = 0;
-        const auto next = [&] { return VkgemmOperand{memory.handle(), at += 4096, 0, 0}; };
+        VkDeviceSize place = 0;
+        const auto next = [&] { return at(memory, place += 4096); };
         for (uint32_t i = 0; i < 3; ++i) {
             VkgemmRun r{};
             r.structSize = sizeof r;
@@ -71,7 +71,7 @@ struct Runs {
                .pNext = nullptr,
                .runs = all.data(),
                .runCount = 3,
-               .workspace = {memory.handle(), 1 << 19, 0, 0}};
+               .workspace = at(memory, 1 << 19)};
     }
     Runs(const Runs&) = delete;
     Runs& operator=(const Runs&) = delete;
@@ -97,7 +97,10 @@ TEST_CASE("chains: problems that do not meet") {
     stated.all[1].a = {};
     stated.all[1].a.layout = VKGEMM_LAYOUT_COLUMN_MAJOR;
     refused(stated, VKGEMM_ERROR_INVALID_PROBLEM, {"product 1", "layout of A is 1", "is 0"});
-    stated.all[1].a = {VKGEMM_TYPE_F32, VKGEMM_LAYOUT_ROW_MAJOR, 16, 0};  // the same matrix in words
+    stated.all[1].a = {.type = VKGEMM_TYPE_F32,
+                       .layout = VKGEMM_LAYOUT_ROW_MAJOR,
+                       .ld = 16,
+                       .batchStride = 0};  // the same matrix in words
     OwnedChain chain;
     expect(create(stated, chain, flags(VKGEMM_PLAN_DRY)), VKGEMM_SUCCESS, {});
 }
@@ -202,7 +205,7 @@ TEST_CASE("chains: the workspace of separate plans") {
     Runs r;
     r.run.workspace = {};
     expect(check(chain, r), VKGEMM_ERROR_WORKSPACE, {"384 bytes"});
-    r.run.workspace = {r.memory.handle(), 1 << 19, 383, 0};
+    r.run.workspace = at(r.memory, 1 << 19, 383);
     expect(check(chain, r), VKGEMM_ERROR_WORKSPACE, {"383", "384"});
     r.run.workspace.size = 384;
     expect(check(chain, r), VKGEMM_SUCCESS, {});

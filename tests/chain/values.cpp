@@ -32,9 +32,12 @@ void same_bits(const NetworkCase& c, Fill fill = Fill::small_integers) {
     }
 }
 
+// Small on a CPU, whose driver takes minutes to compile a wide chain.
 NetworkCase renderer(vkgemm::Type type) {
-    NetworkCase c = {.type = type, .rows = 100, .inputs = 32};
-    for (const uint64_t width : {64, 64, 3}) c.layers.push_back({.width = width, .act = relu, .bias = true});
+    const bool is_cpu = device().info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    NetworkCase c = {.type = type, .rows = 100, .inputs = is_cpu ? 16u : 32u};
+    for (const uint64_t width : {is_cpu ? 24 : 64, is_cpu ? 16 : 64, 3})
+        c.layers.push_back({.width = width, .act = relu, .bias = true});
     c.layers.back().act = VKGEMM_STEP_NONE;
     return c;
 }
@@ -44,7 +47,8 @@ NetworkCase renderer(vkgemm::Type type) {
 TEST_CASE("chains: the bits of separate products where sums are exact") {
     for (const vkgemm::Type type : {VKGEMM_TYPE_F32, VKGEMM_TYPE_F16}) {
         CAPTURE(int(type));
-        if (type == VKGEMM_TYPE_F16 && device().info().uses.find("storage16") == std::string::npos) continue;
+        if (type == VKGEMM_TYPE_F16 && device().info().uses.find("storageBuffer16BitAccess") == std::string::npos)
+            continue;
         same_bits(renderer(type));
         NetworkCase c = renderer(type);
         c.kept = 3;
@@ -71,9 +75,27 @@ TEST_CASE("chains: a single product, a wide one, and a column-major D") {
                .d_column_major = true});
 }
 
+TEST_CASE("chains: one dispatch on every device with matrix units for f16") {
+    const NetworkCase c = renderer(VKGEMM_TYPE_F16);
+    if (device().info().uses.find("cooperativeMatrix") == std::string::npos) return;
+    Network net(c, Fill::small_integers, 1);
+    const auto text = vkgemm::Chain::explain(device().context(), net.chain_problem());
+    REQUIRE_MESSAGE(bool(text), text.status().text);
+    CHECK_MESSAGE(text->find("one dispatch: chain_f16") == 0, *text);
+    const auto of_f32 = vkgemm::Chain::explain(device().context(),
+                                               Network(renderer(VKGEMM_TYPE_F32), Fill::fractions, 1).chain_problem());
+    REQUIRE(bool(of_f32));
+    CHECK_MESSAGE(of_f32->find("product 0: one dispatch is for A, B and D of f16") != std::string::npos, *of_f32);
+    const auto chain = make_chain(net.chain_problem());
+    CHECK(chain.info().isOneDispatch == 1);
+    CHECK(chain.info().dispatchCount == 1);
+    CHECK(chain.info().workspaceBytes == 0);
+}
+
 TEST_CASE("chains: any m up to the problem's") {
     for (const vkgemm::Type type : {VKGEMM_TYPE_F32, VKGEMM_TYPE_F16}) {
-        if (type == VKGEMM_TYPE_F16 && device().info().uses.find("storage16") == std::string::npos) continue;
+        if (type == VKGEMM_TYPE_F16 && device().info().uses.find("storageBuffer16BitAccess") == std::string::npos)
+            continue;
         NetworkCase c = renderer(type);
         c.varies = true;
         c.kept = 1;
@@ -94,13 +116,14 @@ TEST_CASE("chains: NaN and infinity pass through as through separate products") 
     const double inf = std::numeric_limits<double>::infinity();
     NetworkCase c = renderer(VKGEMM_TYPE_F32);
     c.rows = 40;
-    c.layers[1].width = 23;  // no whole tile, so that padding stands beside the infinities
+    c.layers[1].width = 13;  // no whole tile, so that padding stands beside the infinities
     for (const vkgemm::Type type : {VKGEMM_TYPE_F32, VKGEMM_TYPE_F16}) {
-        if (type == VKGEMM_TYPE_F16 && device().info().uses.find("storage16") == std::string::npos) continue;
+        if (type == VKGEMM_TYPE_F16 && device().info().uses.find("storageBuffer16BitAccess") == std::string::npos)
+            continue;
         c.type = type;
         Network net(c, Fill::small_integers, 3);
         net.set_a(3, 2, std::nan(""));
-        net.set_a(17, 31, inf);
+        net.set_a(17, c.inputs - 1, inf);
         net.set_a(39, 0, -inf);
         net.run_separately();
         const std::vector<double> expected = net.d(2);
@@ -123,7 +146,8 @@ TEST_CASE("chains: NaN and infinity pass through as through separate products") 
 
 TEST_CASE("chains: fractions stay within the derived bound") {
     for (const vkgemm::Type type : {VKGEMM_TYPE_F32, VKGEMM_TYPE_F16}) {
-        if (type == VKGEMM_TYPE_F16 && device().info().uses.find("storage16") == std::string::npos) continue;
+        if (type == VKGEMM_TYPE_F16 && device().info().uses.find("storageBuffer16BitAccess") == std::string::npos)
+            continue;
         CAPTURE(int(type));
         NetworkCase c = renderer(type);
         Network net(c, Fill::fractions, 21);

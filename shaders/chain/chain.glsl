@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// What the shaders of chains share: constants, arguments, the steps after a sum, and reads and writes of 16-bit
+// elements in chunks of 16 bytes. A matrix is at an address. Nothing outside it is touched.
+#ifndef VKGEMM_CHAIN_GLSL
+#define VKGEMM_CHAIN_GLSL
+#ifndef VKGEMM_ADDRESSES
+#define VKGEMM_ADDRESSES
+#endif
+#include "common/extensions.glsl"
+#include "common/types.glsl"
+#include "chain/args.h"
+#include "../include/vkgemm/tables.h"
+
+const uint VKGEMM_STEP_NONE = 0;
+#define VKGEMM_ROW(name, number, text, accumulators, operand, shape, meaning) const uint name = number;
+VKGEMM_STEP_ROWS(VKGEMM_ROW)
+#undef VKGEMM_ROW
+#define VKGEMM_ROW(name, number, text, bytes, elements, digits, is_float, accumulator, result) const uint name = number;
+VKGEMM_TYPE_ROWS(VKGEMM_ROW)
+#undef VKGEMM_ROW
+
+#define X(id, name, meaning) layout(constant_id = id) const uint name = 1;
+CHAIN_CONSTANTS(X)
+#undef X
+#define X(id, name, meaning)                              \
+    layout(constant_id = id) const uint name##_0 = 0;     \
+    layout(constant_id = id + 1) const uint name##_1 = 0; \
+    layout(constant_id = id + 2) const uint name##_2 = 0; \
+    layout(constant_id = id + 3) const uint name##_3 = 0; \
+    layout(constant_id = id + 4) const uint name##_4 = 0; \
+    layout(constant_id = id + 5) const uint name##_5 = 0;
+CHAIN_LAYER_CONSTANTS(X)
+#undef X
+layout(local_size_x_id = 0) in;  // WG
+
+layout(push_constant, std430) uniform Push { uint args[CHAIN_ARGUMENT_WORDS]; };
+const uint ARG_B = 0, ARG_BIAS = 2, ARG_D = 4, ARG_ALPHA = 6;
+uvec2 address(uint layer, uint what) {
+    const uint at = CHAIN_HEADER_WORDS + layer * CHAIN_LAYER_WORDS + what;
+    return uvec2(args[at], args[at + 1]);
+}
+float alpha_of(uint layer) { return uintBitsToFloat(args[CHAIN_HEADER_WORDS + layer * CHAIN_LAYER_WORDS + ARG_ALPHA]); }
+#define ADDRESS_A uvec2(args[0], args[1])
+#define ROWS_OF_A args[2]
+
+// One layer: its number, and its constants. EACH_LAYER(X) is X(layer) for each of them. It is no loop, because NVIDIA's
+// driver does not unroll one, and then keeps rows in memory: ten times as slow. All functions that take a layer are
+// inlined, so its members are constants there.
+struct Layer {
+    uint number, k, n, bits, ldb, ldd, low, high, begin;
+};
+#define LAYER(l, k) Layer(l, k, WIDTH_##l, BITS_##l, LDB_##l, LDD_##l, LOW_##l, HIGH_##l, BEGIN_##l)
+#define IF_LAYER(X, l, k) \
+    if (l < LAYERS) X(LAYER(l, k))
+#define EACH_LAYER(X)            \
+    IF_LAYER(X, 0, FIRST_WIDTH); \
+    IF_LAYER(X, 1, WIDTH_0);     \
+    IF_LAYER(X, 2, WIDTH_1);     \
+    IF_LAYER(X, 3, WIDTH_2);     \
+    IF_LAYER(X, 4, WIDTH_3);     \
+    IF_LAYER(X, 5, WIDTH_4)
+
+layout(buffer_reference, std430, buffer_reference_align = 16) restrict buffer Chunks { uvec4 at[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) readonly restrict buffer Words { uint at[]; };
+layout(buffer_reference, std430, buffer_reference_align = 2) restrict buffer Halves { uint16_t at[]; };
+
+// The element of a bias, of any floating-point type.
+float bias_element(const Layer l, uint col) {
+    const uvec2 at = address(l.number, ARG_BIAS);
+    const uint type = l.bits >> CHAIN_TYPE_SHIFT;
+    if (type == VKGEMM_TYPE_F32) return uintBitsToFloat(Words(at).at[col]);
+    const uint bits = uint(Halves(at).at[col]);
+    return type == VKGEMM_TYPE_F16 ? unpackHalf2x16(bits).x : uintBitsToFloat(bits << 16);
+}
+
+// The step after the bias. NaN stays NaN, which min, max and clamp do not promise.
+float activated(const Layer l, float x) {
+    float y = x;
+    switch (l.bits & CHAIN_STEP) {
+        case VKGEMM_STEP_RELU: y = isnan(x) ? x : max(x, 0.0); break;
+        case VKGEMM_STEP_GELU: y = x / (1.0 + exp2(x * (-2.3022081985 - 0.1029432396 * (x * x)))); break;
+        case VKGEMM_STEP_SILU: y = x / (1.0 + exp2(-1.4426950409 * x)); break;
+        case VKGEMM_STEP_LEAKY_RELU: y = x > 0 ? x : uintBitsToFloat(l.low) * x; break;
+        case VKGEMM_STEP_CLAMP: y = isnan(x) ? x : clamp(x, uintBitsToFloat(l.low), uintBitsToFloat(l.high));
+    }
+    return y;
+}
+
+// Eight 16-bit elements from element `at` on, of which the first `count` exist.
+uvec4 eight_halves(uvec2 from, uint at, uint count, bool wide) {
+    uvec4 out_ = uvec4(0);
+    if (wide) {
+        if (count != 0) out_ = Chunks(from).at[at / 8];
+    } else {
+        [[unroll]] for (uint i = 0; i < 8; ++i)
+            if (i < count) out_[i / 2] |= uint(Halves(from).at[at + i]) << (16 * (i & 1));
+    }
+    return out_;
+}
+void put_eight_halves(uvec2 to, uint at, uint count, bool wide, uvec4 chunk) {
+    if (wide) {
+        if (count != 0) Chunks(to).at[at / 8] = chunk;
+    } else {
+        [[unroll]] for (uint i = 0; i < 8; ++i)
+            if (i < count) Halves(to).at[at + i] = uint16_t(chunk[i / 2] >> (16 * (i & 1)) & 0xffffu);
+    }
+}
+// How many of `count` places from `first` on exist.
+uint existing(uint first, uint count, uint all) { return first < all ? min(count, all - first) : 0; }
+
+#endif

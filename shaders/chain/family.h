@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// What C++ knows of the shaders of chains. They compute several products, so they are no rows of kernels: the one
+// function that decides about them is plan::fuse().
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "plan/device/device_caps.h"
+#include "shaders/chain/args.h"
+#include "shaders/common/packed_module.h"
+
+namespace vkgemm::spirv {
+extern const PackedModule chain_f16, chain_f16_converted;
+}  // namespace vkgemm::spirv
+
+namespace vkgemm::plan {
+
+/// One module of SPIR-V. Of two that fit, the earlier one is faster.
+struct ChainModule {
+    std::string_view name;
+    const spirv::PackedModule& embedded;
+    FeatureSet needs;
+    uint32_t minor_version;  // of Vulkan 1, that its SPIR-V needs
+};
+inline constexpr FeatureSet chain_f16_needs = need::matrix_f16 | need::storage16 | need::buffer_address;
+inline const std::array chain_modules = {
+    ChainModule{.name = "chain_f16_converted",
+                .embedded = spirv::chain_f16_converted,
+                .needs = chain_f16_needs | need::coopmat2_conversions,
+                .minor_version = 3},
+    ChainModule{.name = "chain_f16", .embedded = spirv::chain_f16, .needs = chain_f16_needs, .minor_version = 3},
+};
+
+/// How a work group divides rows, in the order of preference. Measured on an H200 with four layers of 64.
+struct ChainTile {
+    uint32_t subgroups;  // of a work group
+    uint32_t matrices;   // of rows that a subgroup computes at once
+    bool resident;       // the weights of all layers are in shared memory
+    uint32_t groups;     // of a multiprocessor, at most
+};
+inline constexpr std::array chain_tiles = {
+    ChainTile{.subgroups = 4, .matrices = 2, .resident = true, .groups = 3},
+    ChainTile{.subgroups = 8, .matrices = 2, .resident = false, .groups = 2},
+    ChainTile{.subgroups = 4, .matrices = 2, .resident = false, .groups = 3},
+    ChainTile{.subgroups = 2, .matrices = 2, .resident = false, .groups = 4},
+    ChainTile{.subgroups = 1, .matrices = 2, .resident = false, .groups = 8},
+    ChainTile{.subgroups = 1, .matrices = 1, .resident = false, .groups = 8},
+};
+
+/// Bytes of shared memory: weights, biases, masks, and rows on their way.
+constexpr uint64_t chain_shared_bytes(uint64_t weight_chunks, uint64_t layers, uint64_t most, uint64_t mm,
+                                      uint64_t subgroups) {
+    return 16 * (weight_chunks + layers * (most / 4) + layers * (mm / 4) + subgroups * mm * (most / 8 + 1));
+}
+inline constexpr uint32_t chain_most_shared_bytes = 49152;
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Whether one dispatch can compute a chain of products, and with which numbers.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plan/base/result.h"
+#include "plan/choice/request.h"
+#include "shaders/chain/family.h"
+
+namespace vkgemm::plan {
+
+/// The one dispatch of a chain.
+struct FusedChain {
+    struct Constant {
+        uint32_t id, value;
+    };
+    const ChainModule* module;
+    std::vector<Constant> constants;  // specialization constants
+    std::string tile;                 // for texts
+    uint32_t invocations = 0;         // of a work group
+    uint32_t subgroup = 0;            // of a subgroup
+    uint32_t rows_at_once = 0;        // of a work group
+    uint32_t most_groups = 0;         // as many as the device runs at once
+
+    /// Work groups for so many rows: as few as keep all equally busy.
+    uint32_t groups(uint64_t rows) const;
+};
+
+/// `completed` are the problems of a chain, which meet; `kept` as in ChainProblem. Refused with the reason why several
+/// plans must do.
+Result<FusedChain> fuse(const DeviceCaps&, std::span<const Problem> completed, uint32_t kept, const Request&);
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// When one dispatch computes a chain: on a recorded device, without a GPU.
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "plan/fused_chain.h"
+#include "plan/problem/problem.h"
+#include "support/files.h"
+
+using namespace vkgemm;
+using namespace vkgemm::plan;
+
+namespace {
+
+DeviceCaps h200() {
+    auto caps = parse_device_caps(test::file_text("devices/h200.txt"));
+    REQUIRE(bool(caps));
+    return *caps;
+}
+
+Problem layer(uint64_t n, uint64_t k) {
+    Problem p;
+    p.m = 65536;
+    p.n = n;
+    p.k = k;
+    p.a.type = f16;
+    p.epilogue.add({.kind = VKGEMM_STEP_RELU});
+    return p;
+}
+
+/// A chain of four layers of 64, changed by `change`.
+struct Case {
+    DeviceCaps caps = h200();
+    std::vector<Problem> layers{4, layer(64, 64)};
+    Request request{};
+    uint32_t kept = 0;
+
+    Result<FusedChain> fuse() const {
+        std::vector<Problem> completed;
+        for (const Problem& p : layers) {
+            const Result<Problem> one = complete(p);
+            REQUIRE_MESSAGE(bool(one), one.status().text);
+            completed.push_back(*one);
+        }
+        return plan::fuse(caps, completed, kept, request);
+    }
+};
+
+uint32_t value_of(const FusedChain& f, uint32_t id) {
+    for (const FusedChain::Constant& c : f.constants)
+        if (c.id == id) return c.value;
+    return UINT32_MAX;
+}
+
+}  // namespace
+
+TEST_CASE("fusing: four layers of 64 on an H200") {
+    Case c;
+    c.kept = 2;
+    const auto fused = c.fuse();
+    REQUIRE_MESSAGE(bool(fused), fused.status().text);
+    CHECK(fused->module->name == "chain_f16_converted");
+    CHECK(fused->tile == "WG=128,WM=32,MM=16,RESIDENT=1");
+    CHECK(fused->subgroup == 32);
+    CHECK(fused->rows_at_once == 128);
+    CHECK(fused->most_groups == 3 * c.caps.compute_units);
+    CHECK(fused->groups(0) == 0);
+    CHECK(fused->groups(1) == 1);
+    CHECK(fused->groups(65536) == 256);  // 512 turns, two for each
+    CHECK(fused->groups(1u << 31) <= fused->most_groups);
+    CHECK(value_of(*fused, CHAIN_ID_WEIGHTS) == 4 * 64 * 9);
+    CHECK(value_of(*fused, CHAIN_ID_BEGIN + 3) == 3 * 64 * 9);
+    const uint32_t wide = VKGEMM_STEP_RELU | CHAIN_WIDE_B | CHAIN_WIDE;
+    CHECK(value_of(*fused, CHAIN_ID_BITS) == wide);
+    CHECK(value_of(*fused, CHAIN_ID_BITS + 1) == (wide | CHAIN_STORED));
+    CHECK(value_of(*fused, CHAIN_ID_BITS + 3) == (wide | CHAIN_STORED));
+    c.layers.back() = layer(3, 64);  // rows of 6 bytes
+    c.layers.back().b.layout = columnMajor;
+    const auto narrow = c.fuse();
+    REQUIRE(bool(narrow));
+    CHECK(value_of(*narrow, CHAIN_ID_BITS + 3) == (VKGEMM_STEP_RELU | CHAIN_WIDE_B | CHAIN_TRANS_B | CHAIN_STORED));
+    c.request.operand_alignment = 2;
+    CHECK(value_of(*c.fuse(), CHAIN_ID_FIRST) == 0);
+}
+
+TEST_CASE("fusing: weights that do not fit are loaded for each turn, and conversions are not required") {
+    Case c;
+    c.layers.assign(6, layer(64, 64));
+    c.caps.features &= ~need::coopmat2_conversions;
+    const auto fused = c.fuse();
+    REQUIRE_MESSAGE(bool(fused), fused.status().text);
+    CHECK(fused->module->name == "chain_f16");
+    CHECK(value_of(*fused, CHAIN_ID_RESIDENT) == 0);
+    CHECK(value_of(*fused, CHAIN_ID_WEIGHTS) == 64 * 9);
+    CHECK(value_of(*fused, CHAIN_ID_BEGIN + 5) == 0);
+}
+
+TEST_CASE("fusing: the reason against one dispatch") {
+    const auto refused = [](const std::function<void(Case&)>& change, const std::vector<std::string>& words) {
+        Case c;
+        change(c);
+        const auto fused = c.fuse();
+        REQUIRE_FALSE(bool(fused));
+        for (const std::string& word : words)
+            CHECK_MESSAGE(fused.status().text.find(word) != std::string::npos, word,
+                          " is not in: ", fused.status().text);
+    };
+    refused([](Case& c) { c.layers[2] = layer(65, 64); }, {"product 2", "n is 65", "up to 64"});
+    refused([](Case& c) { c.layers[0] = layer(64, 80); }, {"product 0", "k is 80", "up to 64"});
+    refused([](Case& c) { c.layers.assign(7, layer(64, 64)); }, {"7 products", "up to 6"});
+    refused([](Case& c) { c.layers[1].a.type = f32; }, {"product 1", "f16"});
+    refused([](Case& c) { c.layers[1].accumulate = f16; }, {"product 1", "sums of f32"});
+    refused([](Case& c) { c.layers[1].cSource = VKGEMM_C_IS_D; }, {"product 1", "C"});
+    refused([](Case& c) { c.layers[3].d.layout = columnMajor; }, {"product 3", "row-major"});
+    refused([](Case& c) { c.layers[0].batchInvariant = true; }, {"batch-invariant"});
+    refused([](Case& c) { c.layers[0].epilogue.add({.kind = VKGEMM_STEP_BIAS_COL}); },
+            {"product 0", "bias of columns"});
+    refused(
+        [](Case& c) {
+            for (Problem& p : c.layers) p.batch = 2;
+        },
+        {"batch is 2"});
+    refused(
+        [](Case& c) {
+            for (Problem& p : c.layers) p.m = 1u << 26;
+        },
+        {"spans more than"});
+    refused([](Case& c) { c.request.kernel = "naive_f32_8x8"; }, {"kernel"});
+    refused([](Case& c) { c.request.preferred_kernel = "naive_f32_8x8"; }, {"kernel"});
+    refused([](Case& c) { c.request.dispatch_seconds = 1; }, {"dispatchSeconds"});
+    refused([](Case& c) { c.caps.max_push_constant_bytes = 128; }, {"128 bytes of push constants", "184"});
+    refused([](Case& c) { c.caps.matrix_shapes.clear(); }, {"16x16x16"});
+    refused([](Case& c) { c.caps.features &= ~need::coopmat; }, {"not enabled", "coopmat"});
+    refused([](Case& c) { c.caps.api_version = 1u << 22 | 2u << 12; }, {"Vulkan 1.3", "Vulkan 1.2"});
+    refused([](Case& c) { c.caps.shared_bytes = 8192; }, {"shared memory", "8192"});
+    refused([](Case& c) { c.caps.subgroup_size = 0; }, {"subgroups"});
+}
