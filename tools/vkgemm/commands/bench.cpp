@@ -191,18 +191,18 @@ void add_note(Measurement& m, const std::string& text) {
 /// What a program gets that brings no workspace, which is the library's default. "" if it makes no difference.
 std::string Bench::without_workspace(const Case& c, PlanOptions options, const Measurement& m) const {
     if (m.workspaceBytes == 0) return "";
-    options.flags |= VKGEMM_PLAN_DRY;
-    const auto with = device_.context().createPlan(c.problem, options);
+    const auto cost_of = [](const Explanation& e) { return e.candidates()[e.info().chosen].cost; };
+    const auto with = Explanation::create(device_.context(), c.problem, options);
     options.workspaceLimit = 0;
-    const auto without = device_.context().createPlan(c.problem, options);
+    const auto without = Explanation::create(device_.context(), c.problem, options);
     const std::string uses =
         "uses " + bytes_text(m.workspaceBytes) + " of workspace; with none, the library's default, ";
-    if (!with || !without) return uses + "no kernel serves";
-    const double factor = without->info().predictedCost / with->info().predictedCost;
-    char times[32];
-    std::snprintf(times, sizeof times, "%.2g", factor);
-    return uses + without->info().kernel + (factor > 1 ? std::string(", predicted ") + times + " times slower" : "") +
-           " (--workspace 0)";
+    if (!with || !without || with->info().chosen == UINT32_MAX || without->info().chosen == UINT32_MAX)
+        return uses + "no kernel serves";
+    const double factor = cost_of(*without) / cost_of(*with);
+    char times[64] = "";
+    if (factor >= 1.05) std::snprintf(times, sizeof times, ", predicted %.2g times slower", factor);
+    return uses + without->candidates()[without->info().chosen].kernel + times + " (--workspace 0)";
 }
 
 void Bench::run_case(const Case& c) {
