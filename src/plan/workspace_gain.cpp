@@ -21,7 +21,7 @@ Result<Plan> plan_within(uint64_t bytes, const DeviceKernels& device, const Prob
     return make_plan(device, given, request);
 }
 
-// How many times the cost of `with` is that of `without`. The terms of tiles are known of shaders alone, so a shader and
+// The cost of `without`, divided by that of `with`. The terms of tiles are known of shaders alone, so a shader and
 // machine code are compared without them.
 double cost_ratio(const DeviceKernels& device, const Plan& without, const Plan& with, const Request& request) {
     if (is_native(without) == is_native(with)) return without.cost / with.cost;

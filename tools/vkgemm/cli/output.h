@@ -9,8 +9,8 @@
 
 namespace vkgemm::tool {
 
-/// The code of a Status if a file whose name is sound cannot be read or written: no permission, a full disk. A name that
-/// is wrong (no such folder) is an INVALID_ARGUMENT. The library has no such code.
+/// The code of a Status if a file whose name is sound cannot be read or written: no permission, a full disk. A wrong
+/// name (no such folder) is an INVALID_ARGUMENT. The library has no such code.
 inline constexpr auto error_file = static_cast<VkgemmResult>(-1000);
 
 /// The destination of a result: a file, "-" for standard output, or "" for nowhere. A file is written beside its place,

@@ -60,7 +60,11 @@ Result<std::vector<PipelineKey>> parse_keys(std::string_view text) {
                           "line " + std::to_string(number) +
                               " is no key; one is 'VERSION KERNEL OPERANDS TILE CONSTANTS', such as '0.2.0 "
                               "naive_f32_8x8 addresses WG=64,BM=8,BN=8 WHOLE=1'"};
-        keys.push_back({words[0], words[1], words[2], words[3], words.size() == 5 ? words[4] : ""});
+        keys.push_back({.version = words[0],
+                        .kernel = words[1],
+                        .operands = words[2],
+                        .tile = words[3],
+                        .constants = words.size() == 5 ? words[4] : ""});
     }
     return keys;
 }
