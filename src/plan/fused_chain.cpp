@@ -195,6 +195,11 @@ Result<FusedChain> fuse(const DeviceCaps& caps, std::span<const Problem> complet
         if (auto why = unfit_layer(completed[i])) return no({"product ", i, ": ", why->text});
         most = std::max(most, completed[i].n);
     }
+    const bool all_kept =
+        completed.size() > 1 && std::popcount(kept & ((1u << (completed.size() - 1)) - 1)) + 1 == int(completed.size());
+    if (all_kept && completed[0].m > chain_most_rows_all_kept)
+        return no({"every D is kept, and m is ", completed[0].m, "; above ", chain_most_rows_all_kept,
+                   " separate products are faster then"});
     const auto module = module_for(caps);
     if (!module) return module.status();
     if (caps.max_push_constant_bytes < CHAIN_ARGUMENT_WORDS * sizeof(uint32_t))

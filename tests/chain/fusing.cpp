@@ -126,6 +126,12 @@ TEST_CASE("fusing: the reason against one dispatch") {
             for (Problem& p : c.layers) p.m = 1u << 26;
         },
         {"spans more than"});
+    refused(
+        [](Case& c) {
+            c.kept = 15;
+            for (Problem& p : c.layers) p.m = 131073;
+        },
+        {"every D is kept", "131073", "131072"});
     refused([](Case& c) { c.request.kernel = "naive_f32_8x8"; }, {"kernel"});
     refused([](Case& c) { c.request.preferred_kernel = "naive_f32_8x8"; }, {"kernel"});
     refused([](Case& c) { c.request.dispatch_seconds = 1; }, {"dispatchSeconds"});

@@ -78,6 +78,7 @@ void Network::fill(Fill how, uint64_t seed) {
     std::mt19937_64 random(seed);
     const auto number = [&](bool weight) {
         if (how == Fill::fractions) return (double(random() >> 11) * 0x1p-52 - 1) * (weight ? 0.25 : 1);
+        if (how == Fill::ones && weight) return 1.0;
         const double x = double(random() % 5) - 2;  // few weights are not 0, so that sums stay exact
         return weight ? (random() % 8 ? 0.0 : std::clamp(x, -1.0, 1.0)) : x;
     };

@@ -29,8 +29,8 @@ struct NetworkCase {
     bool d_column_major = false;
 };
 
-/// Numbers of A, B and bias, one call for each element in a fixed order.
-enum class Fill { small_integers, fractions };
+/// What A, B and bias are. With `ones` as weights, an infinity meets no 0, whose product with it is NaN.
+enum class Fill { small_integers, ones, fractions };
 
 class Network {
    public:
