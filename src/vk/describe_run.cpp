@@ -19,14 +19,14 @@ using plan::Result;
 
 constexpr uint32_t file_format = 2;
 
-std::string hex(uint64_t value) {
+std::string hex_digits(uint64_t value) {
     std::string text(16, '0');
     for (size_t i = 16; i-- > 0; value >>= 4) text[i] = "0123456789abcdef"[value & 15];
     return text;
 }
 
 std::string checksum_of(const void* data, uint64_t size) {
-    return hex(hashOf({static_cast<const std::byte*>(data), static_cast<size_t>(size)}));
+    return hex_digits(hashOf({static_cast<const std::byte*>(data), static_cast<size_t>(size)}));
 }
 
 const char* why_not_described(const VkgemmPlan_T& plan, const CheckedRun& checked) {
