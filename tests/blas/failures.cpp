@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "blas/library.h"
 
@@ -82,6 +83,41 @@ int run_kept(const Failure& failure) {
     return cpu_calls() == 1 && operands.is_right() ? 0 : 3;
 }
 
+/// In a child: two products, the first of which opens the device. The call of Vulkan after `call` others fails, or the
+/// allocation after `allocation` others. Both products are right all the same. 50: the turn did not come.
+constexpr int no_turn = 50;
+int run_once(int call, int result, int allocation) {
+    auto* const fail = fail_vulkan();
+    if (!fail) return 1;
+    const auto sgemm = entries<float>().front().call;
+    Operands<float> first(Op::transpose, Op::none, 6, 5, 4, 2, 1, 1), next(Op::none, Op::none, 4, 5, 3, 2, 1, 2);
+    static_cast<void>(blas_function("sgemm_"));  // loads the library
+    fail("*", result, call);
+    fail_allocation(allocation);
+    sgemm(first.call());
+    const bool came = allocation < 0 ? vulkan_calls() > call : allocation_failed();
+    fail_allocation(-1);
+    fail("", 0, 0);
+    if (!first.is_right()) return 4;
+    sgemm(next.call());
+    if (!next.is_right()) return 5;
+    return came ? 0 : no_turn;
+}
+
+/// Lets one after the other fail, from `first` on, or with VKGEMM_TESTS_QUICK a sample. Returns how many did.
+int each_fails(const char* what, int first, int step, const std::function<int(int)>& run) {
+    const char* const quick = std::getenv("VKGEMM_TESTS_QUICK");
+    int failed = 0;
+    for (int n = first;; n += quick && *quick ? step : 1) {
+        const int status = status_of_child([&] { return run(n); });
+        if (status == no_turn << 8) break;
+        CHECK_MESSAGE(status == 0, what, " ", n, ": status ", status);
+        ++failed;
+    }
+    std::printf("%d %s failed once each\n", failed, what);
+    return failed;
+}
+
 void check_in_child(const Failure& failure, const std::function<int()>& run) {
     CHECK_MESSAGE(status_of_child(run) == 0, failure.function, " ", failure.result, " after ", failure.after);
 }
@@ -95,6 +131,16 @@ TEST_SUITE("failures") {
             row_major = !row_major;
             check_in_child(failure, [&] { return run(failure, row_major); });
         }
+    }
+
+    TEST_CASE("each call of Vulkan fails once, from opening the device on, and products are right") {
+        for (const int result : {out_of_host_memory, device_lost})
+            CHECK(each_fails("calls", 0, 11, [&](int n) { return run_once(n, result, -1); }) > 5);
+    }
+
+    TEST_CASE("each allocation fails once, from opening the device on, and products are right") {
+        constexpr int of_settings = 24;  // the first call reads them; without memory for that it throws, which is a gap
+        CHECK(each_fails("allocations", of_settings, 97, [](int n) { return run_once(1 << 30, 0, n); }) > 5);
     }
 
     TEST_CASE("what was not sent is not kept") {

@@ -24,6 +24,10 @@ using FailVulkan = void(const char* function, int result, int after);
 FailVulkan* fail_vulkan();
 /// On this thread the library's next allocation but so many fails, once; -1: none.
 void fail_allocation(int after);
+/// How many calls of Vulkan were counted since fail_vulkan's "*".
+int vulkan_calls();
+/// Whether the allocation that was to fail has failed.
+bool allocation_failed();
 /// How often the function fails, instead of always or once.
 void fail_vulkan_times(int count);
 
