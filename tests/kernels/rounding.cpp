@@ -78,7 +78,7 @@ std::string round_sums(const Kernel& kernel, plan::Type type, const char* tile) 
 
 }  // namespace
 
-TEST_SUITE_BEGIN("operand types");
+TEST_SUITE_BEGIN("formats");
 
 TEST_CASE("quantised products round to 16 bits once, to the nearest and to even") {
     std::set<std::string_view> modules;
