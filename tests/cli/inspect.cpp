@@ -23,6 +23,15 @@ TEST_CASE("inspect all: how many kernels cannot serve is counted on standard err
     CHECK(!r.json()["cases"].empty());
 }
 
+TEST_CASE("inspect --bound: without assembly there is no loop, and an architecture must be known") {
+    const Folder folder("inspect_bound");
+    const Run r = run(0, "inspect --kernel tiled_f32_8x8 --bound --json - --quiet");
+    CHECK(r.json()["cases"][0]["passes"][0]["loop"].is_null());
+    expect(run(0, "inspect --kernel tiled_f32_8x8 --bound").out, {"fma", "cycles", "peak"});
+    refused(2, "inspect --kernel tiled_f32_8x8 --bound --architecture Wonder", {"--architecture", "RDNA3"});
+    refused(2, "inspect --kernel tiled_f32_8x8 --architecture RDNA3", {"--bound"});
+}
+
 TEST_CASE("code 3: a driver without assembly leaves no file") {
     const Folder folder("inspect_assembly");
     expect(run(3, "inspect --kernel naive_f32_8x8 --asm code.s").err, {"assembly"});

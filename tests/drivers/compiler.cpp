@@ -40,7 +40,8 @@ std::vector<Compiled> compile(const Compiler& compiler, const std::string& line,
     if (!words) give_up(line + ": no problem");
     const auto plan = tool::compile(compiler.device, words->problem,
                                     {.kernel = kernel.empty() ? nullptr : kernel.c_str(), .workspaceLimit = workspace});
-    if (!plan && plan.status().code == VKGEMM_ERROR_UNSUPPORTED) return {};
+    if (!plan && (plan.status().code == VKGEMM_ERROR_UNSUPPORTED || plan.status().code == VKGEMM_ERROR_LIMIT))
+        return {};
     if (!plan) give_up(line + ": " + plan.status().text);
     std::vector<Compiled> out;
     for (const tool::CompiledStep& step : plan->steps) {

@@ -43,13 +43,22 @@ Result<BoundOptions> bound_options(const std::string& architecture, const host::
         "--architecture " + architecture + ": the numbers of this one are not known; known: " + architecture_names()};
 }
 
+// Short titles, so that a row fits the page.
 Table loop_table(size_t name_width) {
     std::vector<Table::Column> columns = {{.title = "kernel", .width = name_width},
-                                          {.title = "loop", .right = true, .width = 5}};
-    for (const char* name : unit_names) columns.push_back({.title = name, .right = true});
+                                          {.title = "loop", .right = true, .width = 4}};
+    for (const auto& [title, width] : {std::pair<const char*, size_t>{"mma", 3},
+                                       {"fma", 4},
+                                       {"vec", 4},
+                                       {"shm", 4},
+                                       {"mem", 3},
+                                       {"scr", 3},
+                                       {"sca", 3},
+                                       {"wait", 4}})
+        columns.push_back({.title = title, .right = true, .width = width});
     columns.push_back({.title = "cycles", .right = true, .width = 6});
-    columns.push_back({.title = "of peak", .right = true, .width = 7});
-    columns.push_back({.title = "bound by"});
+    columns.push_back({.title = "peak", .right = true, .width = 5});
+    columns.push_back({.title = "by"});
     return Table(std::move(columns));
 }
 
