@@ -13,7 +13,7 @@ using namespace vkgemm::plan;
 
 namespace {
 
-DeviceCaps h200() {
+vkgemm::plan::DeviceCaps h200() {
     auto caps = parse_device_caps(test::file_text("devices/h200.txt"));
     REQUIRE(bool(caps));
     return *caps;
@@ -31,7 +31,7 @@ Problem layer(uint64_t n, uint64_t k) {
 
 /// A chain of four layers of 64, changed by `change`.
 struct Case {
-    DeviceCaps caps = h200();
+    vkgemm::plan::DeviceCaps caps = h200();
     std::vector<Problem> layers{4, layer(64, 64)};
     Request request{};
     uint32_t kept = 0;
