@@ -64,7 +64,7 @@ TEST_CASE("replay: several files and folders, one after another, also after one 
     {
         const Variable capture("VKGEMM_CAPTURE", "captured");
         run(0, "check 9x8x7 8x8x8 --kernel naive_f32_8x8 --runs 1");
-        run(0, "check 'f16*q4_0->f32 3x8x32 layout=nt groups=selected batch=2' --runs 1");
+        run(0, "check 'f16*q4_0->f32 3x8x32 layout=nt groups=selected batch=2' --kernel auto --runs 1");
     }
     expect(run(0, "replay captured").out, {"9x8x7", "8x8x8", "groups=selected", "3 of 3 files are right"});
     write("captured/broken.vkgemm", "hello\n");
