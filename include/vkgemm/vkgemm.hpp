@@ -280,8 +280,12 @@ class Plan {
     explicit Plan(VkgemmPlan owned) : handle_(owned) {}
     VkgemmPlan handle() const { return handle_.get(); }
 
+    /// vkgemmGetPlanInfo without what more workspace would bring, which takes time and memory: ask an Explanation.
     VkgemmPlanInfo info() const {
         auto info = convert::output<VkgemmPlanInfo>();
+        info.structSize = offsetof(VkgemmPlanInfo, usefulWorkspace);
+        info.usefulGain = 1;
+        info.usefulKernel = "";
         static_cast<void>(vkgemmGetPlanInfo(handle(), &info));
         return info;
     }

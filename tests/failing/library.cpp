@@ -275,7 +275,7 @@ TEST_CASE("texts and rows fail cleanly") {
                     [] {
                         OwnedRows tuned, disabled;
                         const Got read = got([&](VkgemmError* e) {
-                            return vkgemmReadTunedRows(context(), context_info().tunedRows, &tuned.handle, e);
+                            return vkgemmReadTunedRows(context(), info_with_texts().tunedRows, &tuned.handle, e);
                         });
                         if (!read) return read;
                         return got([&](VkgemmError* e) {
