@@ -106,6 +106,11 @@ Result<std::vector<Problem>> joined(const ChainProblem& given) {
     for (size_t i = 0; i < given.problems.size(); ++i) {
         Problem p = given.problems[i];
         if (auto why = unfit_product(p, i)) return about_product(i, *why);
+        const bool is_kept = i + 1 == given.problems.size() || (given.kept >> i & 1);
+        if (p.cSource == VKGEMM_C_IS_D && !is_kept)
+            return about_product(i, Refusal{VKGEMM_ERROR_INVALID_PROBLEM,
+                                            "cSource is D, but this D is not kept, so it holds nothing to add; set its "
+                                            "bit in VkgemmChainProblem::kept"});
         const bool follows = i > 0 && is_unset(p.a);
         if (i > 0)
             if (auto why = unfit_sizes_after(before, p)) return about_product(i, *why);

@@ -109,7 +109,9 @@ uint64_t Fusing::shared_bytes(const ChainTile& t) const {
 std::optional<ChainTile> Fusing::tile() const {
     const uint32_t most_bytes = std::min(caps.shared_bytes, chain_most_shared_bytes);
     for (const ChainTile& t : chain_tiles)
-        if (shared_bytes(t) <= most_bytes && t.subgroups * caps.subgroup_size <= caps.max_invocations) return t;
+        if (shared_bytes(t) <= most_bytes && t.subgroups * caps.subgroup_size <= caps.max_invocations &&
+            (caps.max_subgroups == 0 || t.subgroups <= caps.max_subgroups))
+            return t;
     return std::nullopt;
 }
 
@@ -187,6 +189,7 @@ Result<FusedChain> fuse(const DeviceCaps& caps, std::span<const Problem> complet
                         const Request& request) {
     if (!request.kernel.empty() || !request.tile.empty() || !request.preferred_kernel.empty())
         return no({"a kernel or tile is asked for, which computes single products"});
+    if (request.descriptors) return no({"descriptors are asked for, and one dispatch takes device addresses"});
     if (request.dispatch_seconds > 0) return no({"dispatchSeconds limits the time of a dispatch"});
     if (completed.size() > CHAIN_LAYERS)
         return no({"there are ", completed.size(), " products; one dispatch computes up to ", CHAIN_LAYERS});

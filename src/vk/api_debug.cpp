@@ -181,8 +181,8 @@ std::vector<VkBufferMemoryBarrier2> buffer_barriers(std::vector<VkgemmHazard> ha
     for (const VkgemmHazard& h : hazards) {
         VkMemoryBarrier2 masks = {};
         widen(masks, h);
-        const bool joins =
-            !out.empty() && out.back().buffer == h.buffer && h.offset <= out.back().offset + out.back().size;
+        const bool joins = !out.empty() && out.back().buffer == h.buffer &&
+                           (out.back().size == VK_WHOLE_SIZE || h.offset <= out.back().offset + out.back().size);
         if (!joins) {
             VkBufferMemoryBarrier2 b = {};
             b.sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER_2;
@@ -192,7 +192,8 @@ std::vector<VkBufferMemoryBarrier2> buffer_barriers(std::vector<VkgemmHazard> ha
             out.push_back(b);
         }
         VkBufferMemoryBarrier2& b = out.back();
-        b.size = std::max(b.size, h.offset + h.size - b.offset);
+        const bool is_whole = b.size == VK_WHOLE_SIZE || h.size == VK_WHOLE_SIZE;
+        b.size = is_whole ? VK_WHOLE_SIZE : std::max(b.size, h.offset + h.size - b.offset);
         b.srcStageMask |= masks.srcStageMask;
         b.srcAccessMask |= masks.srcAccessMask;
         b.dstStageMask |= masks.dstStageMask;

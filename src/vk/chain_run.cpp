@@ -139,7 +139,9 @@ std::optional<Status> check_fused(FusedProduct& out, const ChainRun& r, size_t p
     plan::Sizes sizes;
     if (auto why = read_run(out.run, sizes, p, &given)) return why;
     out.problem = plan::with_sizes(p.plan.problem, sizes);
-    out.slots = plan::requirements_of(out.problem.completed, p.plan.operand_alignment);
+    out.slots = {};
+    if (!plan::is_empty(out.problem.completed))  // which reads nothing
+        out.slots = plan::requirements_of(out.problem.completed, p.plan.operand_alignment);
     if (product > 0) out.slots[VKGEMM_SLOT_A] = {};
     if (!r.chain->plan.kept[product]) out.slots[VKGEMM_SLOT_D] = {};
     out.work = {.problem = &out.problem.completed, .slots = &out.slots, .steps = {}, .parts = {}};
@@ -240,8 +242,11 @@ Result<VkgemmRun> product_run(const ChainRun& r, size_t product) {
     if (!run) return about_product(product, run.status());
     if (auto why = unfit_flags(*run)) return about_product(product, *why);
     if (auto why = unfit_operands(r, *run, product)) return about_product(product, *why);
-    if (product > 0)
-        if (auto why = unlike_first(*run, *r.run.runs)) return about_product(product, *why);
+    if (product > 0) {
+        const Result<VkgemmRun> first = read_struct(r.run.runs);
+        if (!first) return about_product(0, first.status());
+        if (auto why = unlike_first(*run, *first)) return about_product(product, *why);
+    }
     if (product > 0 && !r.chain->plan.fused) run->a = d_of(r, product - 1);
     run->d = d_of(r, product);
     if (r.chain->plan.scratch.bytes) run->workspace = part_of(r.run.workspace, r.chain->plan.scratch);

@@ -62,7 +62,11 @@ Bytes bytes_of(const BufferAddresses& all, VkBuffer buffer, VkDeviceSize offset,
     const auto known = all.find(buffer);
     if (known == all.end()) return {buffer, offset, end_of(offset, size)};
     const uint64_t begin = end_of(known->second, offset);
-    return {VK_NULL_HANDLE, begin, end_of(begin, size)};
+    uint64_t end = end_of(begin, size);
+    if (size == VK_WHOLE_SIZE)  // ends at the latest where another buffer begins
+        for (const auto& [other, address] : all)
+            if (address > begin) end = std::min<uint64_t>(end, address);
+    return {VK_NULL_HANDLE, begin, end};
 }
 
 Bytes bytes_of(const BufferAddresses& all, const VkgemmRunAccess& x) {
@@ -148,14 +152,18 @@ VkgemmHazard to_hazard(const FoundHazard& h, const std::vector<std::string>& nam
     out.firstAccess = h.first.access;
     out.secondAccess = h.second.access;
     out.buffer = place.stated.buffer;
-    out.size = h.bytes.end - h.bytes.begin;
+    const bool is_whole = h.bytes.end == UINT64_MAX;
+    out.size = is_whole ? VK_WHOLE_SIZE : h.bytes.end - h.bytes.begin;
     if (h.bytes.buffer == VK_NULL_HANDLE) out.address = h.bytes.begin;
     if (out.buffer) out.offset = place.stated.offset + (h.bytes.begin - place.begin);
     uint64_t handle = 0;  // a pointer, or a number of 64 bits
     std::memcpy(&handle, &out.buffer, sizeof out.buffer);
-    const std::string where =
-        out.buffer ? concat({"buffer ", hex(handle), ", bytes ", out.offset, " to ", out.offset + out.size})
-                   : concat({"addresses ", hex(out.address), " to ", hex(out.address + out.size)});
+    const std::string begin = out.buffer ? concat({"buffer ", hex(handle), ", bytes ", out.offset})
+                                         : concat({"addresses ", hex(out.address)}),
+                      end = is_whole     ? "the end"
+                            : out.buffer ? concat({out.offset + out.size})
+                                         : hex(out.address + out.size),
+                      where = concat({begin, " to ", end});
     const std::string text = concat(
         {command_text(h.second, names), " what ", command_text(h.first, names), ": ", where, "; ", lack_text(h)});
     std::memcpy(out.text, text.data(), std::min(text.size(), sizeof out.text - 1));

@@ -54,6 +54,12 @@ constexpr Name reads[] = {
     {VK_ACCESS_2_TRANSFER_READ_BIT, "TRANSFER_READ"},
     {VK_ACCESS_2_HOST_READ_BIT, "HOST_READ"},
     {VK_ACCESS_2_ACCELERATION_STRUCTURE_READ_BIT_KHR, "ACCELERATION_STRUCTURE_READ"},
+    {VK_ACCESS_2_SHADER_BINDING_TABLE_READ_BIT_KHR, "SHADER_BINDING_TABLE_READ"},
+    {VK_ACCESS_2_DESCRIPTOR_BUFFER_READ_BIT_EXT, "DESCRIPTOR_BUFFER_READ"},
+    {VK_ACCESS_2_CONDITIONAL_RENDERING_READ_BIT_EXT, "CONDITIONAL_RENDERING_READ"},
+    {VK_ACCESS_2_TRANSFORM_FEEDBACK_COUNTER_READ_BIT_EXT, "TRANSFORM_FEEDBACK_COUNTER_READ"},
+    {VK_ACCESS_2_COLOR_ATTACHMENT_READ_NONCOHERENT_BIT_EXT, "COLOR_ATTACHMENT_READ_NONCOHERENT"},
+    {VK_ACCESS_2_FRAGMENT_SHADING_RATE_ATTACHMENT_READ_BIT_KHR, "FRAGMENT_SHADING_RATE_ATTACHMENT_READ"},
     {VK_ACCESS_2_MEMORY_READ_BIT, "MEMORY_READ"},
 };
 constexpr Name writes[] = {
@@ -72,6 +78,7 @@ constexpr Bits all_of(std::span<const Name> names) {
     return out;
 }
 constexpr Bits known_reads = all_of(reads);
+constexpr Bits all_commands = ~VK_PIPELINE_STAGE_2_HOST_BIT;  // the host is no command
 
 std::string names_of(Bits bits, std::span<const Name> some, std::span<const Name> others) {
     if (bits == 0) return "NONE";
@@ -104,7 +111,7 @@ Bits beside(Bits stages, bool earlier) {
 }  // namespace
 
 VkPipelineStageFlags2 with_aliases(VkPipelineStageFlags2 stages) {
-    if (stages & VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT) return ~Bits{0};
+    if (stages & VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT) return all_commands | stages;
     if (stages & VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT) stages |= all_of(graphics);
     if (stages & VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT)
         stages |= VK_PIPELINE_STAGE_2_COPY_BIT | VK_PIPELINE_STAGE_2_RESOLVE_BIT | VK_PIPELINE_STAGE_2_BLIT_BIT |
@@ -128,14 +135,14 @@ VkAccessFlags2 with_aliases_of_access(VkAccessFlags2 access) {
 }
 
 VkPipelineStageFlags2 first_scope(VkPipelineStageFlags2 stages) {
-    if (stages & VK_PIPELINE_STAGE_2_BOTTOM_OF_PIPE_BIT) return ~Bits{0};
+    if (stages & VK_PIPELINE_STAGE_2_BOTTOM_OF_PIPE_BIT) return all_commands | stages;
     stages = with_aliases(stages);
     if (stages & VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT) stages |= VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT;
     return stages | beside(stages, true);
 }
 
 VkPipelineStageFlags2 second_scope(VkPipelineStageFlags2 stages) {
-    if (stages & VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT) return ~Bits{0};
+    if (stages & VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT) return all_commands | stages;
     stages = with_aliases(stages);
     if (stages & VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT) stages |= VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT;
     return stages | beside(stages, false);

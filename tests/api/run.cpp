@@ -63,7 +63,7 @@ TEST_CASE("runs that are refused, and leave the command buffer as it was") {
          VKGEMM_ERROR_INVALID_ARGUMENT,
          {"VkgemmRun", "structSize", "8"}},
         {"pNext", [](Bench& x) { x.run.pNext = &x; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"pNext"}},
-        {"flags", [](Bench& x) { x.run.flags = 32; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"flags", "32"}},
+        {"flags", [](Bench& x) { x.run.flags = 1u << 20; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"flags", "1048576"}},
         {"zero alpha",
          [](Bench& x) { x.run.flags = VKGEMM_RECORD_ZERO_ALPHA; },
          VKGEMM_ERROR_INVALID_ARGUMENT,

@@ -46,6 +46,11 @@ void say_once(void* said, VkgemmSeverity, const char* text) {
     if (static_cast<std::set<std::string>*>(said)->insert(text).second) warn(std::string("vkgemm: ") + text);
 }
 
+/// With --quiet: warnings, but not what a workspace would bring.
+void warn_once(void* said, VkgemmSeverity severity, const char* text) {
+    if (severity != VKGEMM_SEVERITY_INFO) say_once(said, severity, text);
+}
+
 }  // namespace
 
 std::string tuned_path() {
@@ -78,7 +83,7 @@ host::DeviceOptions Session::device_options() const {
                 [](const host::Message& m) {
                     warn(std::string("validation ") + (m.isError ? "error: " : "warning: ") + m.text);
                 },
-            .log = say_once,
+            .log = quiet ? warn_once : say_once,
             .logUser = logged.get()};
 }
 
