@@ -28,7 +28,7 @@ typedef struct VkgemmChain_T* VkgemmChain;
  * vary in all products. */
 typedef struct VkgemmChainProblem {
     uint32_t structSize;
-    uint32_t problemCount; /* 1 to VKGEMM_MAX_CHAIN_PRODUCTS (otherwise LIMIT) */
+    uint32_t problemCount; /* 1 to VKGEMM_MAX_CHAIN_PRODUCTS (more: LIMIT) */
     const void* pNext;
     const VkgemmProblem* problems;
     uint32_t kept;  /* bit i: D of product i is an operand of the run, and later work may read it. Any other D exists
@@ -43,8 +43,8 @@ typedef enum VkgemmChainFlagBits {
 
 /* Decides how to compute the chain, and compiles its pipelines. If the device has a kernel that takes rows through all
  * products, the chain is one dispatch. Otherwise it is one plan for each product, with barriers between them, and the
- * values of D that are not kept go to the workspace. Both compute the same: each D is rounded to its type before the
- * next product reads it. vkgemmExplainChain has the reason.
+ * values of D that are not kept go to the workspace. In both ways each D is rounded to its type before the next
+ * product reads it, within the same bounds; sums may be added in another order. vkgemmExplainChain has the reason.
  *
  * `options` are those of each product's plan. options->kernel and options->tile, and VKGEMM_KERNEL in the environment,
  * choose kernels of single products, so a chain with one of them is one plan for each product. workspaceLimit limits
@@ -86,8 +86,8 @@ VKGEMM_API VkgemmResult vkgemmGetChainAccesses(VkgemmChain chain, uint32_t* coun
  * and `d`, if it is not kept. Their flags may be VKGEMM_RECORD_SIZES and VKGEMM_RECORD_ZERO_ALPHA. If one of them
  * states sizes, all must, with the same m.
  *
- * No operand may overlap the workspace, nor a D of another product (OPERAND), because one dispatch computes the
- * products at the same time. */
+ * No operand may overlap the workspace (WORKSPACE), nor a D of another product (OPERAND), because one dispatch computes
+ * the products at the same time. */
 typedef struct VkgemmChainRun {
     uint32_t structSize;
     uint32_t flags; /* VKGEMM_RECORD_BARRIER_BEFORE and VKGEMM_RECORD_BARRIER_AFTER */

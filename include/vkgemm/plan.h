@@ -157,7 +157,8 @@ typedef struct VkgemmPlanInfo {
     const char* usefulKernel;
 } VkgemmPlanInfo;
 
-/* Fails only for a bad argument (INVALID_ARGUMENT). Any thread. */
+/* Fails for a bad argument (INVALID_ARGUMENT), or if usefulWorkspace is asked for and host memory runs out. Any
+ * thread. */
 VKGEMM_API VkgemmResult vkgemmGetPlanInfo(VkgemmPlan plan, VkgemmPlanInfo* info);
 
 /* An operand that runs of the plan read or write, for a render graph or for your own barriers. The flags have the same

@@ -16,7 +16,7 @@ struct WorkspaceGain {
 inline constexpr uint64_t largest_useful_workspace = uint64_t{1} << 30;
 
 /// The gain of a workspace above Request::workspace_limit, if it is predicted to be worth a word. Of workspaces that
-/// gain about the same, the smallest. Plans the problem up to three times, so it is computed only when somebody asks.
+/// gain about the same, the smallest. Plans the problem up to five times, so it is computed only when somebody asks.
 std::optional<WorkspaceGain> workspace_gain(const DeviceKernels&, const Plan&, const Request&);
 
 /// "a workspace of 25165824 bytes (24 MiB) allows NAME: predicted 2.1 times faster"

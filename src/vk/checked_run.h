@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A caller's run, with everything that could be wrong with it found. Defined in api_plan.cpp.
+// A caller's run, with everything that could be wrong with it found.
 #pragma once
 #include "vk/record.h"
 
