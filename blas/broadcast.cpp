@@ -12,11 +12,10 @@
 #include <fstream>
 #include <functional>
 
+#include "blas/export.h"
 #include "blas/next_library.h"
 #include "blas/other_process.h"
 #include "blas/state.h"
-
-#define EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace vkgemm::blas {
 namespace {

@@ -2,6 +2,7 @@
 // What MKL and OpenBLAS have beside BLAS: gemm_batch, gemm_batch_strided, gemmt and gemm3m. All of them are calls of
 // this library's gemm, because the CPU BLAS may not have them. If it does, it gets calls without a product that may be
 // worth the device, and bad arguments.
+#include "blas/export.h"
 #include "blas/multiply.h"
 #include "blas/signatures.h"
 #include "blas/state.h"
@@ -236,7 +237,6 @@ void cblas_gemmt(NextSymbol& same, CblasGemm<T, Int>* gemm, int order, int uplo,
 }  // namespace vkgemm::blas
 
 using namespace vkgemm::blas;
-#define EXPORT extern "C" __attribute__((visibility("default")))
 // `gemm` is this library's routine of the same types.
 #define FORTRAN_BATCH(Int, name, gemm, T)                                                                              \
     EXPORT void name(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,     \

@@ -6,12 +6,9 @@
 
 #include <cstring>
 
+#include "blas/export.h"
 #include "blas/next_library.h"
 #include "blas/state.h"
-
-#define EXPORT __attribute__((visibility("default")))
-
-extern "C" {
 
 struct FlexiblasHook {
     const char *name, *section, *description, *authors;
@@ -22,8 +19,8 @@ struct FlexiblasOption {
     const char* value;
 };
 
-EXPORT extern FlexiblasHook flexiblas_register;
-EXPORT extern const FlexiblasOption flexiblas_options[];
+EXPORT FlexiblasHook flexiblas_register;
+EXPORT const FlexiblasOption flexiblas_options[];
 // FlexiBLAS 3.4 frees the second one where FLEXIBLAS_HOOK names a file.
 FlexiblasHook flexiblas_register{.name = "vkgemm",
                                  .section = strdup("VKGEMM"),
@@ -40,5 +37,3 @@ EXPORT void __flexiblas_hook_initialize() {
 }
 EXPORT void __flexiblas_hook_finalize() {}
 // NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
-
-}  // extern "C"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The exported functions of gemm. Each reads its arguments into a Gemm, and tries the device; what that does not
 // compute, and every call with bad arguments, goes to the CPU BLAS as it came, so that its owner's xerbla is called.
+#include "blas/export.h"
 #include "blas/product.h"
 #include "blas/signatures.h"
 
@@ -78,18 +79,16 @@ void cblas(NextSymbol& symbol, int order, int op_a, int op_b, Int m, Int n, Int 
 
 using vkgemm::blas::plain_int;
 #define FORTRAN_NAME(Int, name, T)                                                                                   \
-    extern "C" __attribute__((visibility("default"))) void name(                                                     \
-        const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha, const T* a,    \
-        const Int* lda, const T* b, const Int* ldb, const T* beta, T* c, const Int* ldc) {                           \
+    EXPORT void name(const char* op_a, const char* op_b, const Int* m, const Int* n, const Int* k, const T* alpha,   \
+                     const T* a, const Int* lda, const T* b, const Int* ldb, const T* beta, T* c, const Int* ldc) {  \
         static constinit vkgemm::blas::NextSymbol next(#name);                                                       \
         vkgemm::blas::by_width<Int>([]<class I>(auto... x) { vkgemm::blas::fortran<T, I>(next, x...); }, op_a, op_b, \
                                     m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                   \
     }
 #define CBLAS_NAME(Int, name, T)                                                                                    \
-    extern "C" __attribute__((visibility("default"))) void name(                                                    \
-        int order, int op_a, int op_b, Int m, Int n, Int k, vkgemm::blas::CblasFactor<T> alpha,                     \
-        vkgemm::blas::CblasMatrix<T> a, Int lda, vkgemm::blas::CblasMatrix<T> b, Int ldb,                           \
-        vkgemm::blas::CblasFactor<T> beta, vkgemm::blas::CblasResult<T> c, Int ldc) {                               \
+    EXPORT void name(int order, int op_a, int op_b, Int m, Int n, Int k, vkgemm::blas::CblasFactor<T> alpha,        \
+                     vkgemm::blas::CblasMatrix<T> a, Int lda, vkgemm::blas::CblasMatrix<T> b, Int ldb,              \
+                     vkgemm::blas::CblasFactor<T> beta, vkgemm::blas::CblasResult<T> c, Int ldc) {                  \
         static constinit vkgemm::blas::NextSymbol next(#name);                                                      \
         vkgemm::blas::by_width<Int>([]<class I>(auto... x) { vkgemm::blas::cblas<T, I>(next, x...); }, order, op_a, \
                                     op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                            \

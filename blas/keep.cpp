@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What is exported beside BLAS for programs that know which matrices do not change (vkgemm_blas.h).
+#include "blas/export.h"
 #include "blas/state.h"
 #include "blas/vkgemm_blas.h"
-
-#define EXPORT extern "C" __attribute__((visibility("default")))
 
 EXPORT void vkgemm_blas_keep(const void* address, size_t bytes) {
     try {

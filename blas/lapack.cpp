@@ -3,6 +3,7 @@
 // part stays there; everything else goes to the CPU LAPACK as it came.
 #include <cstdio>
 
+#include "blas/export.h"
 #include "blas/factor.h"
 #include "blas/signatures.h"
 
@@ -258,7 +259,6 @@ void gesv(const Symbols& symbols, NextSymbol& same, Getrs<T, Int>* solve, const 
 }  // namespace vkgemm::blas
 
 using namespace vkgemm::blas;
-#define EXPORT extern "C" __attribute__((visibility("default")))
 #define NAME(before, letter, routine, after) before##letter##routine##after
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)

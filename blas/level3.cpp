@@ -2,6 +2,7 @@
 // The exported functions other than gemm: read into a Level3, and computed in blocks if a product of them is worth the
 // device. Everything else goes to the CPU BLAS as it came.
 #include "blas/diagonal.h"
+#include "blas/export.h"
 #include "blas/product.h"
 #include "blas/signatures.h"
 
@@ -313,7 +314,6 @@ void cblas_triangle(NextSymbol& gemm, NextSymbol& same, int order, int side, int
 using namespace vkgemm::blas;
 using complex_float = std::complex<float>;
 using complex_double = std::complex<double>;
-#define EXPORT extern "C" __attribute__((visibility("default")))
 // `gemm_name` is the routine for the products that the device does not compute.
 #define SYMBOLS(name, gemm_name) static constinit NextSymbol same(#name), gemm(#gemm_name)
 

@@ -4,10 +4,9 @@
 #include <complex>
 #include <cstring>
 
+#include "blas/export.h"
 #include "blas/next_library.h"
 #include "blas/state.h"
-
-#define EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace vkgemm::blas {
 namespace {

@@ -94,6 +94,7 @@ configure() {
         esac
         # Files are compiled several at a time, which takes half of the processor's time.
         options+=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON "-DVKGEMM_BLAS=$(has_word blas "$parts")")
+        [[ ${VKGEMM_WERROR:-} ]] && options+=(-DVKGEMM_WERROR=ON)
         # A tool for CPU drivers alone goes without the kernels for matrix units, which are half of the shaders' time.
         [[ $parts == ' cpu_tool' ]] || families=
         options+=("-DVKGEMM_FAMILIES=$families")

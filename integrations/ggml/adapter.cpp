@@ -78,16 +78,16 @@ bool for_each_part(const Products& x, Each&& each) {
     return true;
 }
 
-// A class of products while it is timed, and after.
-struct Timed {
-    std::string text{};
-    Trial trial{};
-    std::vector<std::pair<int32_t, bool>> running{};  // timers that were not read yet, and whose turn they time
-};
-
 }  // namespace
 
 struct Adapter::State {
+    // A class of products while it is timed, and after.
+    struct Timed {
+        std::string text{};
+        Trial trial{};
+        std::vector<std::pair<int32_t, bool>> running{};  // timers that were not read yet, and whose turn they time
+    };
+
     State(VkgemmContext made, const VkgemmContextInfo& info, const Options& chosen)
         : context(made),
           options(chosen),
@@ -180,7 +180,7 @@ uint64_t bytes_of(const Tensor& x) {
 }  // namespace
 
 // Null: there are too many.
-Timed* Adapter::State::timed_of(const ClassKey& key) {
+Adapter::State::Timed* Adapter::State::timed_of(const ClassKey& key) {
     if (const auto at = classes.find(key); at != classes.end()) return &at->second;
     if (classes.size() >= options.most_plans) return nullptr;
     Timed& x = classes[key];
@@ -206,7 +206,7 @@ Turn Adapter::turn_of(const MulMat& product) {
     if (!s.stopwatch.works()) return {Reason::UNTIMED};
     const ClassKey key = class_of(product);
     const std::lock_guard lock(s.timing);
-    Timed* const x = s.timed_of(key);
+    auto* const x = s.timed_of(key);
     if (!x) return {Reason::CACHE};
     if (!x->running.empty()) s.read_timers(*x);
     switch (x->trial.state()) {
@@ -245,7 +245,7 @@ void Adapter::stamp(VkCommandBuffer commands, const Turn& turn, bool is_end) {
 
 void Adapter::drop(const MulMat& product) {
     const std::lock_guard lock(state_->timing);
-    if (Timed* const x = state_->timed_of(class_of(product))) x->trial.drop();
+    if (auto* const x = state_->timed_of(class_of(product))) x->trial.drop();
 }
 
 Reason Adapter::prepare(const MulMat& product, Work& work) {

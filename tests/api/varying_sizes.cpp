@@ -25,8 +25,9 @@ void* operator new(size_t size, const std::nothrow_t&) noexcept {
     ++allocations;
     return std::malloc(size ? size : 1);
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
+// Not inlined: GCC 12 would warn that free() does not match the `operator new` that it does not inline.
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
 
 namespace {
 

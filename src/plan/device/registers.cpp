@@ -6,7 +6,7 @@
 namespace vkgemm::plan {
 namespace {
 
-constexpr Registers rows[] = {
+constexpr Registers known_devices[] = {
 #define REGISTERS(vendor, name, of_invocation, of_group, fragment_copies, keeps_loaded) \
     {vendor, name, of_invocation, of_group, fragment_copies, keeps_loaded},
 #include "plan/device/registers.def"
@@ -16,7 +16,7 @@ constexpr Registers rows[] = {
 }  // namespace
 
 Registers registers_of(const DeviceCaps& dev) {
-    for (const Registers& row : rows)
+    for (const Registers& row : known_devices)
         if (row.vendor == dev.vendor &&
             (dev.name.find(row.name) != std::string::npos || dev.driver.find(row.name) != std::string::npos))
             return row;

@@ -12,7 +12,7 @@ namespace {
 struct Loop {
     double instructions = 0;
     std::array<double, static_cast<size_t>(Unit::count)> counts = {};
-    std::optional<Bound> bound;
+    std::optional<Bound> bound{};
 };
 
 uint32_t subgroup_size_of(const CompiledStep& step, const BoundOptions& o) {

@@ -22,8 +22,8 @@ struct MemoryTexts {
     struct Group {
         std::string max, current, stat;  // of a control group: its limit, its use, memory.stat
     };
-    std::vector<Group> groups;  // the process's own and those above it
-    std::string statm;          // /proc/self/statm
+    std::vector<Group> groups{};  // the process's own and those above it
+    std::string statm{};          // /proc/self/statm
     uint64_t page_bytes = 4096;
     uint64_t address_space = std::numeric_limits<uint64_t>::max();  // RLIMIT_AS
 };
