@@ -65,6 +65,25 @@ Result<std::string> data_text(const VkgemmPlan_T& plan, const CheckedRun& checke
     return out + concat({"result ", of_d, " ", (data.result ? checksum_of(data.result, of_d) : "unknown"), "\ndata\n"});
 }
 
+/// With which a plan for sizes up to the run's has the schedule of the run.
+struct Replanned {
+    plan::Tile tile;
+    uint64_t workspace;
+};
+Replanned replanned(const VkgemmPlan_T& plan, const CheckedRun& checked) {
+    const plan::Choice& choice = *checked.work.choice;
+    Replanned out{choice.tile, (*checked.work.slots)[VKGEMM_SLOT_WORKSPACE].bytes};
+    if (plan.plan.buckets.empty()) return out;
+    const plan::SplitK& split = choice.schedule.split;
+    out.tile.SPLIT = split.reducer ? split.slices : 1;
+    // The run's K may fill fewer slices than a smaller K does.
+    plan::Schedule most =
+        plan::resized(choice.schedule, *choice.kernel, choice.tile, plan::normalise(*checked.work.problem).problem);
+    most.split.slices = out.tile.SPLIT;
+    out.workspace = std::max(out.workspace, most.workspace_bytes());
+    return out;
+}
+
 // A value as the rest of a line.
 std::string one_line(std::string text) {
     std::ranges::replace(text, '\n', ' ');
@@ -89,7 +108,7 @@ Result<std::string> describe_run(const VkgemmPlan_T& plan, const CheckedRun& che
     const plan::Steps& steps = plan.plan.steps;
     if (p.packedA) p.packedA = steps.packed_keys[VKGEMM_SLOT_A];
     if (p.packedB) p.packedB = steps.packed_keys[VKGEMM_SLOT_B];
-    const plan::Choice& choice = *checked.work.choice;
+    const auto [tile, workspace] = replanned(plan, checked);
     std::string out = concat({"vkgemm-capture ",
                               file_format,
                               "\nversion ",
@@ -105,15 +124,15 @@ Result<std::string> describe_run(const VkgemmPlan_T& plan, const CheckedRun& che
                               "\nproblem ",
                               plan::to_text(p, checked.run.alpha, checked.run.beta),
                               "\nkernel ",
-                              choice.kernel->name,
+                              checked.work.choice->kernel->name,
                               "\ntile ",
-                              plan::to_text(choice.tile),
+                              plan::to_text(tile),
                               "\noperands ",
                               (steps.binding == plan::Binding::addresses ? "addresses" : "descriptors"),
                               "\nalignment ",
                               plan.plan.operand_alignment,
                               "\nworkspace ",
-                              (*checked.work.slots)[VKGEMM_SLOT_WORKSPACE].bytes,
+                              workspace,
                               "\n"});
     if (!data) return out;
     const auto rest = data_text(plan, checked, *data);

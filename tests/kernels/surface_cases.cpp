@@ -204,7 +204,8 @@ std::optional<VkgemmRunStrides> strides_for(Random& random, const Case& x) {
             draw(8 + i, std::max<uint64_t>(all[4 + i], 1) * std::max<uint64_t>(batch, 1) * 2);
         }
         const VkgemmRunStrides out = strides_of(all);
-        if (plan::of_run(x.problem, *x.sizes, out)) return out;
+        const auto run = plan::of_run(x.problem, *x.sizes, out);
+        if (run && !plan::unfit_levels(*run, plan::normalise(*run))) return out;
     }
     return std::nullopt;
 }
