@@ -30,6 +30,15 @@ constexpr Statistic words[] = {
     {"Registers used", &ShaderStats::registers},
     {"STP Count", &ShaderStats::spills},
     {"Max Waves Per Core", &ShaderStats::at_once},
+    // ANV; its "GRF registers" are those that the hardware hands out, and 0 where it hands out all of them
+    {"Max live registers", &ShaderStats::registers},
+    {"Scratch Memory Size", &ShaderStats::scratch},
+    {"Workgroup Memory Size", &ShaderStats::shared},
+    // ANV and Honeykrisp
+    {"Spills", &ShaderStats::spills},
+    // Honeykrisp
+    {"GPRs", &ShaderStats::registers},
+    {"Scratch", &ShaderStats::scratch},
     // NVIDIA
     {"Register Count", &ShaderStats::registers},
     {"Binary Size", &ShaderStats::code},
@@ -43,8 +52,8 @@ constexpr Statistic words[] = {
 // Turnip has no word of its own for this one, but another unit; it is told from the others by its registers' name.
 constexpr std::string_view code_size = "Code size", counted_in_words = "Registers used";
 
-constexpr std::string_view matrix_instructions[] = {"v_wmma", "v_swmmac", "hmma", "imma"};
-constexpr std::string_view assemblies[] = {"Assembly", "NAK assembly", "IR3 Assembly"};
+constexpr std::string_view matrix_instructions[] = {"v_wmma", "v_swmmac", "hmma", "imma", "dpas"};
+constexpr std::string_view assemblies[] = {"Assembly", "NAK assembly", "IR3 Assembly", "GEN Assembly"};
 
 size_t count(std::string_view text, std::string_view word) {
     size_t n = 0;
