@@ -66,6 +66,20 @@ nop
 end
 )";
 
+// Compilers write packed products so; a loop of nothing else runs at its peak.
+constexpr const char* aco_packed = R"(BB1:
+	v_dot4_i32_i8 v1, v2, v3, v1                                ; 00000000
+	v_dot4_i32_iu8 v1, v2, v3, v1 neg_lo:[1,1,0]                ; 00000000
+	v_pk_fma_f16 v1, v2, v3, v1                                 ; 00000000
+	v_dot2_f32_f16 v1, v2, v3, v1                               ; 00000000
+)";
+constexpr const char* nak_packed = R"(block.u 1 L15 [0, 1] -> {
+      r5       = idp4.i8.i8 r1 r2 r5                                // delay=4
+      r6       = hfma2 r1 r2 r6                                     // delay=4
+@!p0             bra pT L15                                         // delay=1
+} -> [1, 2]
+)";
+
 }  // namespace
 
 TEST_CASE("assembly: the inner loop of ACO, and not the one around it") {
@@ -173,4 +187,34 @@ TEST_CASE("bound: a matrix instruction without a rate has none, and NVIDIA issue
     many[0].repeats = 30;
     CHECK(bound_of(many, *find_architecture("Ampere"), 32)->cycles == 37);
     CHECK(std::string(bound_of(many, *find_architecture("Ampere"), 32)->unit) == "issue");
+}
+
+TEST_CASE("bound: products that an instruction packs are at most its peak") {
+    Program program = read_aco(std::string(aco_packed) + "\ts_cbranch_vccnz BB1 ; 0\n");
+    const auto loop = inner_loop(program);
+    REQUIRE(loop.size() == 5);
+    CHECK(loop[0].multiply_adds == 4);
+    CHECK(loop[2].multiply_adds == 2);
+    for (const char* name : {"RDNA2", "RDNA3", "RDNA4"})
+        for (const uint32_t size : {32U, 64U}) {
+            const auto bound = bound_of(loop, *find_architecture(name), size);
+            REQUIRE(bound);
+            CHECK(bound->cycles == 4 * size / 32);  // without the pairs that f32 has
+            CHECK(bound->peak_part == doctest::Approx(1));
+        }
+    for (const char* name : {"Turing", "Ampere"}) {
+        const auto bound = bound_of(inner_loop(read_nak(nak_packed)), *find_architecture(name), 32);
+        REQUIRE(bound);
+        CHECK(bound->cycles == 4);  // 16 lanes of both
+        CHECK(bound->peak_part == doctest::Approx(1));
+    }
+}
+
+TEST_CASE("bound: f64 has two units in a multiprocessor of Turing and Ampere") {
+    const auto cycles = [](const Program& program, const char* architecture) {
+        return bound_of(inner_loop(program), *find_architecture(architecture), 32)->cycles;
+    };
+    const auto nvk = read_nak("block.u 1 L1 [] -> {\n r0..2 = dfma r2..4 r4..6 r0..2 // \n bra pT L1 // \n}\n");
+    CHECK(cycles(nvk, "Turing") == 64);
+    CHECK(cycles(nvk, "Ampere") == 64);
 }

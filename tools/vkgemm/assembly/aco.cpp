@@ -44,6 +44,12 @@ double multiply_adds_of(string_view op) {
     return op.starts_with("v_dot8") ? 8 : 0;
 }
 
+// The most that an instruction of this kind does, if its products are packed.
+double packed_in(string_view op) {
+    const double one = multiply_adds_of(op);
+    return one <= 1 ? 1 : op.starts_with("v_dual_") ? 2 * one : one;
+}
+
 Instruction instruction_of(string_view op, string_view operands) {
     Instruction x{.op = std::string(op)};
     if (begins_with_any(op, {"v_wmma", "v_swmmac", "v_mfma"})) {
@@ -51,6 +57,7 @@ Instruction instruction_of(string_view op, string_view operands) {
         x.multiply_adds = shape_in(op);
     } else if (op.starts_with("v_")) {
         x.multiply_adds = multiply_adds_of(op);
+        x.packed = packed_in(op);
         if (const size_t second = operands.find(":: "); second != operands.npos)
             x.multiply_adds += multiply_adds_of(operands.substr(second + 3));
         if (x.multiply_adds > 0) x.unit = Unit::multiply_add;

@@ -35,6 +35,11 @@ std::optional<double> rate_of(const Architecture& a, std::string_view op) {
     return std::nullopt;
 }
 
+// Invocations that a multiply-add serves in a cycle. Packed products have the lanes of ordinary instructions.
+double lanes_of(const Instruction& x, const Architecture& a) {
+    return x.packed > 1 ? a.vector_lanes : a.multiply_add_lanes;
+}
+
 // Cycles of its unit. A vector instruction takes whole cycles.
 std::optional<double> cycles_of(const Instruction& x, const Architecture& a, double size) {
     const std::optional<double> rate = rate_of(a, x.op);
@@ -43,7 +48,7 @@ std::optional<double> cycles_of(const Instruction& x, const Architecture& a, dou
         case Unit::matrix:
             return rate;
         case Unit::multiply_add:
-            return rate ? *rate * size / 32 : lanes(a.multiply_add_lanes);
+            return rate ? *rate * size / 32 : lanes(lanes_of(x, a));
         case Unit::vector:
             return rate ? *rate * size / 32 : lanes(a.vector_lanes);
         case Unit::shared:
@@ -56,10 +61,10 @@ std::optional<double> cycles_of(const Instruction& x, const Architecture& a, dou
     }
 }
 
-// The cycles that its products would take at the peak of its unit.
+// The cycles that its products would take at the peak of its unit: never more than it takes.
 double useful_cycles(const Instruction& x, const Architecture& a, double size, double cycles) {
     if (x.unit == Unit::matrix || rate_of(a, x.op)) return cycles;
-    return x.multiply_adds * size / a.multiply_add_lanes;
+    return x.multiply_adds / x.packed * size / lanes_of(x, a);
 }
 
 }  // namespace

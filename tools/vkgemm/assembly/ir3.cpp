@@ -55,7 +55,8 @@ Instruction instruction_of(string_view op, string_view operands) {
         x.unit = Unit::scalar;
     if (x.unit == Unit::shared || x.unit == Unit::scratch || x.unit == Unit::memory)
         x.bytes = element_bytes(op) * elements_of(operands);
-    x.multiply_adds = name == "mad" ? 1 : name == "dp4acc" || name == "dp2acc" ? 4 : 0;
+    x.multiply_adds = name == "mad" ? 1 : name == "dp4acc" ? 4 : name == "dp2acc" ? 2 : 0;
+    x.packed = std::max(x.multiply_adds, 1.0);
     if (x.multiply_adds > 0) x.unit = Unit::multiply_add;
     return x;
 }

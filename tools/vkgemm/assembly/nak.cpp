@@ -55,7 +55,7 @@ Instruction instruction_of(string_view op) {
         x.unit = Unit::scalar;
     } else if (const double products = multiply_adds_of(name); products > 0) {
         x.unit = Unit::multiply_add;
-        x.multiply_adds = products;
+        x.multiply_adds = x.packed = products;
     }
     return x;
 }

@@ -22,6 +22,7 @@ struct Instruction {
     Unit unit = Unit::vector;
     std::string op;            // "v_wmma_f32_16x16x16_f16"
     double multiply_adds = 0;  // of a subgroup, if it is of the matrix units; else of an invocation
+    double packed = 1;         // the most that its kind multiplies, if its products are packed: 4 of v_dot4
     double bytes = 0;          // that an invocation loads or stores
     double repeats = 1;        // times that it is issued
 };
