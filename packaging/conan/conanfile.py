@@ -38,7 +38,8 @@ class VkgemmConan(ConanFile):
         return os.path.normpath(os.path.join(self.recipe_folder, "..", ".."))
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "shaders/*", "src/*", "tools/sdk"):
+        patterns = ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "native/*", "shaders/*", "src/*", "tools/sdk")
+        for pattern in patterns:
             copy(self, pattern, self._sources_of_recipe, self.export_sources_folder)
 
     def config_options(self):
@@ -68,7 +69,7 @@ class VkgemmConan(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        for part in ("TOOLS", "BLAS", "EXAMPLES", "TESTS"):
+        for part in ("TOOLS", "BLAS", "GGML", "EXAMPLES", "TESTS"):
             toolchain.cache_variables[f"VKGEMM_{part}"] = False
         toolchain.cache_variables["VKGEMM_HOST"] = bool(self.options.host)
         toolchain.cache_variables["VKGEMM_INSTALL"] = True
