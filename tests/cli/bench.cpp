@@ -74,6 +74,8 @@ TEST_CASE("bench --random: what the choice loses, and every time in the file") {
     CHECK(lines == times + 1);
     refused(2, "bench --random 1 --json r.json --csv r.json", {"--csv"});
     expect(run(0, "bench --random 50 --max-flops 2e7 --type f32 --budget 0.1 --quiet").out, {"1 of 50 problems"});
+    run(0, "bench --random 1 --draw networks --max-flops 3e7 --type f32 --quiet --json r.json");
+    CHECK(Json::parse(read("r.json"))["options"]["draw"] == "networks");
 }
 
 TEST_CASE("bench --random: options that say nothing beside it are refused") {
@@ -84,6 +86,8 @@ TEST_CASE("bench --random: options that say nothing beside it are refused") {
     refused(2, "bench --random 1 --kernel auto", {"auto,all"});
     refused(2, "bench --random 1 --kernel auto,shaders", {"auto,all"});
     refused(2, "bench --random 1 --type f23", {"f23"});
+    refused(2, "bench --random 1 --draw network", {"--draw", "networks"});
+    refused(2, "bench --draw networks 8x8x8", {"--random"});
     refused(2, "bench --random 1 --max-flops 1", {"--max-flops"});
     refused(2, "bench --from old.json --random 1", {"--from"});
 }

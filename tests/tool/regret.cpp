@@ -69,6 +69,29 @@ TEST_CASE("random problems cover sizes, layouts, batches and alignments, within 
     CHECK(flops(drawn(1, 1, "i8", 2e7)[0].c) <= 2e7);
 }
 
+TEST_CASE("random problems of networks: layers, attention and few rows") {
+    const auto all = random_problems(600, 3, "f16,bf16", default_max_flops(Draw::networks), Draw::networks);
+    REQUIRE(bool(all));
+    size_t layers = 0, scores = 0, weighed = 0, few_rows = 0, even = 0, large = 0;
+    for (const RandomCase& r : *all) {
+        const vkgemm::Problem& p = r.c.problem;
+        const auto is_head = [](uint64_t size) { return size == 64 || size == 80 || size == 96 || size == 128; };
+        CHECK((flops(r.c) >= 1e7 && flops(r.c) <= 1e12));
+        CHECK(p.a.layout == vkgemm::rowMajor);
+        layers += p.batch <= 1 && p.m >= 512 && p.m < 1536;
+        const bool scored = p.batch >= 8 && is_head(p.k);
+        scores += scored;
+        weighed += p.batch >= 8 && is_head(p.n) && !scored;
+        few_rows += p.batch <= 1 && p.m <= 64;
+        even += p.m % 8 == 0;
+        large += flops(r.c) > 2e11;
+    }
+    CHECK(layers + scores + weighed + few_rows == all->size());
+    CHECK((layers > 150 && scores > 50 && weighed > 50 && few_rows > 150));
+    CHECK((even < 150 && large > 10));
+    CHECK((*all)[0].c.text != drawn(1, 3, "f16,bf16")[0].c.text);
+}
+
 TEST_CASE("random problems: an unknown type and too few operations are refused") {
     CHECK(has_words(random_problems(1, 1, "f32,f23", 1e9).status().text, "f23", "--type"));
     CHECK(has_words(random_problems(1, 1, "f32,", 1e9).status().text, "''"));

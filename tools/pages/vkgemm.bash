@@ -24,6 +24,7 @@ _vkgemm() {
     bench:--json) files=1 ;;
     bench:--csv) files=1 ;;
     bench:--plot) files=1 ;;
+    bench:--draw) words="sizes networks" ;;
     bench:--from) files=1 ;;
     bench:--shape|bench:--type|bench:--tile|bench:--workspace|bench:--alignment|bench:--min-time|bench:--repeats|bench:--random|bench:--seed|bench:--max-flops|bench:--budget) ;;
     ladder:--type) words="f32 i32" ;;
@@ -60,7 +61,7 @@ _vkgemm() {
         '') words="devices kernels bench ladder tune explain inspect cover check replay help --device --validate --quiet --color -h --help -V --version" ;;
         devices) words="--json --device --validate --quiet --color -h --help" ;;
         kernels) words="--all --json --device --validate --quiet --color -h --help" ;;
-        bench) words="--suite --shape --type --layout --kernel --tile --vs --cold --hot --workspace --alignment --operands --native --min-time --repeats --no-check --json --csv --plot --random --seed --max-flops --budget --from --device --validate --quiet --color -h --help" ;;
+        bench) words="--suite --shape --type --layout --kernel --tile --vs --cold --hot --workspace --alignment --operands --native --min-time --repeats --no-check --json --csv --plot --random --seed --draw --max-flops --budget --from --device --validate --quiet --color -h --help" ;;
         ladder) words="--size --shape --type --json --plot --device --validate --quiet --color -h --help" ;;
         tune) words="--suite --budget --out --resume --workspace --operands --native --random --seed --type --max-flops --device --validate --quiet --color -h --help" ;;
         explain) words="--kernel --tile --workspace --alignment --operands --native --json --device --validate --quiet --color -h --help" files=1 ;;

@@ -51,6 +51,7 @@ complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l csv -r -F -d 'write
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l plot -r -F -d 'draw the result as SVG: rate over size if one size varies, rate over error if the accuracy varies, otherwise bars'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l random -x -d 'compare the choice with the fastest kernel and schedule, on N random problems'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l seed -x -d 'seed of the random problems'
+complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l draw -x -a 'sizes networks' -d 'what random problems are like: any sizes, or those of layers and attention'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l max-flops -x -d 'size of the largest random problem, in operations'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l budget -x -d 'start no random problem after this many seconds'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l from -r -F -d 'measure nothing'

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "commands/command.h"
+#include "commands/plan_options.h"
 #include "measure/regret.h"
 #include "report/regret_report.h"
 
@@ -22,11 +23,17 @@ nlohmann::ordered_json json_of(const Session& session, const RandomBench& o, con
                                const RegretReport& report) {
     nlohmann::ordered_json all = json_head("bench");
     all["device"] = json_device(device.info());
-    all["options"] = {{"random", o.problems},     {"seed", o.seed},
-                      {"type", o.types},          {"max_flops", o.max_flops},
-                      {"budget", o.budget},       {"kernel", joined(o.kernels, ",")},
-                      {"cold", o.cold},           {"hot", o.hot},
-                      {"device", session.device}, {"validate", session.validate},
+    all["options"] = {{"random", o.problems},
+                      {"seed", o.seed},
+                      {"draw", o.draw},
+                      {"type", o.types},
+                      {"max_flops", o.max_flops},
+                      {"budget", o.budget},
+                      {"kernel", joined(o.kernels, ",")},
+                      {"cold", o.cold},
+                      {"hot", o.hot},
+                      {"device", session.device},
+                      {"validate", session.validate},
                       {"tuned", tuned_path()}};
     all["interrupted"] = interrupted();
     all["lost"] = report.losses();
@@ -43,7 +50,13 @@ void add_random_options(CLI::App& bench, RandomBench& o) {
     CLI::Option* const others[] = {
         bench.add_option("--seed", o.seed, "seed of the random problems (default: 1)")->type_name("S"),
         bench
-            .add_option("--max-flops", o.max_flops, "size of the largest random problem, in operations (default: 2e11)")
+            .add_option("--draw", o.draw,
+                        "what random problems are like: any sizes, or those of layers and attention (default: sizes)")
+            ->type_name("sizes|networks")
+            ->check(one_of({"sizes", "networks"})),
+        bench
+            .add_option("--max-flops", o.max_flops,
+                        "size of the largest random problem, in operations (default: 2e11, of networks 1e12)")
             ->type_name("X")
             ->check(number_in(1e7, 1e18)),
         bench.add_option("--budget", o.budget, "start no random problem after this many seconds")
@@ -62,7 +75,9 @@ int run_random_bench(const Session& session, RandomBench o) {
     if (o.kernels.size() != 2 || !takes("all") || takes("auto") == takes("shaders"))
         return session.fail({VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
                              "--random compares a choice with all kernels: --kernel auto,all or shaders,all"});
-    const auto cases = random_problems(o.problems, o.seed, o.types, o.max_flops);
+    const Draw draw = o.draw == "networks" ? Draw::networks : Draw::sizes;
+    if (o.max_flops == 0) o.max_flops = default_max_flops(draw);
+    const auto cases = random_problems(o.problems, o.seed, o.types, o.max_flops, draw);
     if (!cases) return session.fail(cases.status());
     if (Status s = own_places({{"--json", o.json}, {"--csv", o.csv}}); !s) return session.fail(s);
     auto json = OutputFile::open(o.json);

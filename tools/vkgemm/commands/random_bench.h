@@ -17,7 +17,8 @@ struct Session;
 struct RandomBench {
     size_t problems = 0;  // 0: not asked for
     uint64_t seed = 1;
-    double max_flops = 2e11, budget = 0;  // seconds; 0: as long as it takes
+    std::string draw = "sizes";        // or "networks"
+    double max_flops = 0, budget = 0;  // 0: as many as the draw allows; seconds, 0: as long as it takes
     // As bench has them; "" and none mean the defaults.
     std::string types, json, csv;
     std::vector<std::string> kernels;
