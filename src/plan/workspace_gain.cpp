@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/workspace_gain.h"
 
+#include <cmath>
+
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
 
@@ -64,7 +66,7 @@ std::optional<WorkspaceGain> workspace_gain(const DeviceKernels& device, const P
 std::string to_text(const WorkspaceGain& gain) {
     const bool small = gain.bytes < uint64_t{1} << 20;
     const uint64_t tenths = div_up(gain.bytes * 10, uint64_t{1} << (small ? 10 : 20));
-    const uint64_t factor = static_cast<uint64_t>(10 * gain.factor + 0.5);
+    const uint64_t factor = static_cast<uint64_t>(std::llround(10 * gain.factor));
     return concat({"a workspace of ", gain.bytes, " bytes (", in_tenths(tenths), (small ? " KiB" : " MiB"), ") allows ",
                    gain.kernel->name, ": predicted ", in_tenths(factor), " times faster"});
 }

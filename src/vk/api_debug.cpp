@@ -211,7 +211,7 @@ Result<std::vector<VkgemmHazard>> hazards_between(Commands& commands, size_t bef
         if (wants_buffers && !out.back().buffer)
             return Refusal{VKGEMM_ERROR_UNSUPPORTED,
                            plan::concat({"before[", h.first.command, "] and after[", h.second.command - before,
-                                         "] share memory that both state as an address without a buffer; use the "
+                                         "] share memory that both state as an address without a buffer; use the ",
                                          "VkMemoryBarrier2"})};
     }
     return out;

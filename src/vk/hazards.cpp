@@ -157,7 +157,7 @@ VkgemmHazard to_hazard(const FoundHazard& h, const std::vector<std::string>& nam
     if (h.bytes.buffer == VK_NULL_HANDLE) out.address = h.bytes.begin;
     if (out.buffer) out.offset = place.stated.offset + (h.bytes.begin - place.begin);
     uint64_t handle = 0;  // a pointer, or a number of 64 bits
-    std::memcpy(&handle, &out.buffer, sizeof out.buffer);
+    std::memcpy(&handle, &out.buffer, sizeof(VkBuffer));
     const std::string begin = out.buffer ? concat({"buffer ", hex(handle), ", bytes ", out.offset})
                                          : concat({"addresses ", hex(out.address)}),
                       end = is_whole     ? "the end"

@@ -30,7 +30,7 @@ inline constexpr StructInfo struct_info = {};
     template <>                                                                                        \
     inline constexpr StructInfo struct_info<T> = {                                                     \
         .name = #T, .least = offsetof(T, first_optional), .size = sizeof(T), .alignment = alignof(T)}; \
-    static_assert(offsetof(T, last) + sizeof(T::last) == sizeof(T), #T " ends with padding");
+    static_assert(offsetof(T, last) + sizeof(decltype(T::last)) == sizeof(T), #T " ends with padding");
 VKGEMM_VERSIONED(VkgemmProblem, a, scalars)
 VKGEMM_VERSIONED(VkgemmNeedsInfo, problems, operands)
 VKGEMM_VERSIONED(VkgemmNeeds, requiredExtensions, optionalExtensions)

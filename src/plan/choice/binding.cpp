@@ -17,10 +17,9 @@ Result<Binding> choose_binding(const DeviceCaps& dev, const Request& request) {
                            dev.not_there()};
     if (request.descriptors && !descriptors)
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       concat({"VKGEMM_OPERANDS_DESCRIPTORS needs push descriptors (VK_KHR_push_descriptor or Vulkan "
-                               "1.4), which are ",
-                               dev.not_there(), ", and ", BIND_COUNT, " storage buffers a stage; the device has ",
-                               dev.max_storage_buffers})};
+                       concat({"VKGEMM_OPERANDS_DESCRIPTORS needs push descriptors (VK_KHR_push_descriptor or Vulkan ",
+                               "1.4), which are ", dev.not_there(), ", and ", BIND_COUNT,
+                               " storage buffers a stage; the device has ", dev.max_storage_buffers})};
     if (request.descriptors) return Binding::descriptors;
     const bool cpu = dev.kind == DeviceKind::cpu;  // whose drivers test every access through a descriptor
     if (!request.addresses && descriptors && !(cpu && addresses)) return Binding::descriptors;

@@ -73,7 +73,7 @@ const Architecture* find_architecture(std::string_view device) {
     for (const Architecture& a : architectures)
         for (std::string_view names = a.devices; !names.empty();) {
             const std::string_view name = names.substr(0, names.find('|'));
-            if (device == a.name || device.find(name) != device.npos) return &a;
+            if (device == a.name || device.find(name) != std::string_view::npos) return &a;
             names.remove_prefix(std::min(names.size(), name.size() + 1));
         }
     return nullptr;
@@ -108,7 +108,7 @@ std::optional<Bound> bound_of(const std::vector<Instruction>& loop, const Archit
         {memory, cycles[index_of(Unit::scratch)] > cycles[index_of(Unit::memory)] ? "scratch" : "memory"},
         {cycles[index_of(Unit::scalar)], "scalar"},
         {a.issued > 0 ? issued / a.issued : 0, "issue"}};
-    const auto longest = std::ranges::max_element(busy, {}, [](const auto& x) { return x.first; });
+    const auto* const longest = std::ranges::max_element(busy, {}, [](const auto& x) { return x.first; });
     return Bound{.cycles = longest->first, .peak_part = useful / longest->first, .unit = longest->second};
 }
 

@@ -86,9 +86,11 @@ Status is_svg(const char* option, const std::string& path) {
          {".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".bmp", ".tif", ".tiff", ".pdf", ".ps", ".eps", ".html"})
         if (ending == other) {
             const std::string svg = fs::path(path).replace_extension(".svg").string();
-            return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
-                    std::string(option) + " writes SVG, and " + path + " asks for " + ending.substr(1) + "; write " +
-                        svg + ", which browsers show, and convert it if you must: rsvg-convert " + svg + " -o " + path};
+            std::string why(option);
+            why.append(" writes SVG, and ").append(path).append(" asks for ").append(ending, 1);
+            why.append("; write ").append(svg).append(", which browsers show, and convert it if you must: ");
+            why.append("rsvg-convert ").append(svg).append(" -o ").append(path);
+            return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, why};
         }
     return {};
 }

@@ -17,15 +17,15 @@ std::string four_digits(double value) {
     return text;
 }
 
-struct Unit {
+struct NamedUnit {
     double size;
     const char* name;
 };
 
 template <size_t N>
-std::string with_unit(double value, const std::array<Unit, N>& units) {  // biggest first
-    const Unit* unit = &units.back();
-    for (const Unit& u : units)
+std::string with_unit(double value, const std::array<NamedUnit, N>& units) {  // biggest first
+    const NamedUnit* unit = &units.back();
+    for (const NamedUnit& u : units)
         if (value >= u.size * 0.99995) {
             unit = &u;
             break;
@@ -52,13 +52,13 @@ const char* code(Style style) {
 }  // namespace
 
 std::string seconds_text(double seconds) {
-    static constexpr std::array<Unit, 4> units = {{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
+    static constexpr std::array<NamedUnit, 4> units = {{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
     return with_unit(seconds, units);
 }
 
 std::string rate_text(double per_second, bool integer) {
-    static constexpr std::array<Unit, 3> flops = {{{1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}}};
-    static constexpr std::array<Unit, 3> ops = {{{1e12, "TOP/s"}, {1e9, "GOP/s"}, {1e6, "MOP/s"}}};
+    static constexpr std::array<NamedUnit, 3> flops = {{{1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}}};
+    static constexpr std::array<NamedUnit, 3> ops = {{{1e12, "TOP/s"}, {1e9, "GOP/s"}, {1e6, "MOP/s"}}};
     return with_unit(per_second, integer ? ops : flops);
 }
 
