@@ -7,7 +7,10 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <new>
 #include <set>
+
+#include "tools/vkgemm/measure/in_parallel.h"
 
 using namespace vkgemm;
 using namespace vkgemm::tool;
@@ -96,4 +99,22 @@ TEST_CASE("poison is NaN in every float type, and random numbers repeat") {
     }
     CHECK((least >= -1 && least < -0.9 && most < 1 && most > 0.9));
     CHECK(seen.size() > 990);
+    again.skip(1000);  // each number takes one
+    CHECK(again.next() == first.next());
+}
+
+TEST_CASE("first_found: the least of all, whichever thread finds its own first; what is thrown arrives") {
+    const auto found = [](uint64_t count, std::set<uint64_t> wrong) {
+        return first_found(
+            count, 1, [&](uint64_t i) { return wrong.count(i) ? std::optional(std::to_string(i)) : std::nullopt; });
+    };
+    CHECK(found(1000, {}) == std::nullopt);
+    CHECK(found(0, {0}) == std::nullopt);
+    CHECK(found(1000, {999, 998}) == "998");
+    for (int turn = 0; turn < 20; ++turn) CHECK(found(1000, {999, 500, 501, 3, 4}) == "3");
+    const auto fails = [](uint64_t i) -> std::optional<std::string> {
+        if (i == 700) throw std::bad_alloc();
+        return std::nullopt;
+    };
+    CHECK_THROWS_AS(first_found(1000, 1, fails), std::bad_alloc);
 }

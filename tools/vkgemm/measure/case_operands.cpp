@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The memory of a case's operands: what is in it, and how it gets to the device.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <span>
 
 #include "cli/terminal.h"
 #include "measure/case_memory.h"
+#include "measure/in_parallel.h"
 #include "measure/measure.h"
 #include "measure/numbers.h"
 #include "measure/scalars.h"
@@ -53,13 +55,16 @@ std::vector<std::byte> CaseRunner::random_bytes(VkgemmSlot slot) const {
     const uint64_t count = m ? m->span / block : 2 * std::max(case_.problem.m, case_.problem.n);  // of blocks
     std::vector<std::byte> data(count * bytes);
     if (slot == VKGEMM_SLOT_D && case_.problem.cSource != VKGEMM_C_IS_D) return data;  // only written
-    Random random{static_cast<uint64_t>(slot) + 1};
     const uint64_t fresh = std::min(count, std::max<uint64_t>(random_period / block / block, 1));
-    std::vector<double> values(block);
-    for (uint64_t i = 0; i < fresh; ++i) {
-        for (double& value : values) value = random_value(type, random);
-        encodeBlock(type, values, &data[i * bytes]);
-    }
+    in_parallel(fresh, (1 << 16) / block, [&](uint64_t i, uint64_t end) {
+        Random random{static_cast<uint64_t>(slot) + 1};
+        random.skip(i * block);
+        std::array<double, 256> values{};  // of the largest block
+        for (; i < end; ++i) {
+            for (double& value : std::span(values).first(block)) value = random_value(type, random);
+            encodeBlock(type, std::span(values).first(block), &data[i * bytes]);
+        }
+    });
     for (uint64_t i = fresh; i < count; i += fresh)
         std::memcpy(&data[i * bytes], data.data(), std::min(fresh, count - i) * bytes);
     return data;

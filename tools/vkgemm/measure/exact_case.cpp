@@ -10,9 +10,12 @@
 #include "measure/in_parallel.h"
 #include "measure/numbers.h"
 #include "measure/verify.h"
+#include "vkgemm/rounding.hpp"
 
 namespace vkgemm::tool {
 namespace {
+
+constexpr uint64_t elements_of_thread = uint64_t{1} << 18;  // elements that are worth a thread
 
 /// Writes `value(matrix, row, col)`, one of 256 numbers, to every element. Square by square, for the matrix may lie
 /// across the way in which its values do.
@@ -22,15 +25,19 @@ void put_all(const MatrixInfo& m, std::byte* bytes, const Value& value) {
     std::array<std::array<std::byte, 8>, 256> encoded{};
     for (int number = -128; number < 128; ++number)
         encode(m.type, number, encoded[static_cast<uint8_t>(number)].data());
-    by_width(m.bytes, [&](auto word) {
-        for (uint64_t matrix = 0; matrix < m.matrices(); ++matrix)
-            for (uint64_t row0 = 0; row0 < m.rows; row0 += side)
+    const uint64_t bands = divUp(m.rows, side), of_band = side * std::max<uint64_t>(m.cols, 1);
+    in_parallel(m.matrices() * bands, elements_of_thread / of_band + 1, [&](uint64_t first, uint64_t end) {
+        by_width(m.bytes, [&](auto word) {
+            for (uint64_t i = first; i < end; ++i) {
+                const uint64_t matrix = i / bands, row0 = i % bands * side;
                 for (uint64_t col0 = 0; col0 < m.cols; col0 += side)
                     for (uint64_t row = row0; row < std::min(row0 + side, m.rows); ++row)
                         for (uint64_t col = col0; col < std::min(col0 + side, m.cols); ++col)
                             std::memcpy(
                                 bytes + (m.begin_of(matrix) + row * m.row_step + col * m.col_step) * sizeof word,
                                 encoded[static_cast<uint8_t>(value(matrix, row, col))].data(), sizeof word);
+            }
+        });
     });
 }
 

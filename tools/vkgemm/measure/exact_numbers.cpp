@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <array>
 
+#include "measure/in_parallel.h"
 #include "measure/numbers.h"
 #include "vkgemm/rounding.hpp"
 
 namespace vkgemm::tool {
 namespace {
+
+constexpr uint64_t numbers_of_thread = uint64_t{1} << 18;  // numbers that are worth a thread
 
 /// Has 1 and -10, and no others up to 12: neither 0 nor the negative of any.
 bool has_few(const MatrixInfo& m) { return m.type == VKGEMM_TYPE_IQ4_NL; }
@@ -28,10 +31,13 @@ std::vector<int8_t> random_numbers(const MatrixInfo& matrix, uint64_t matrices, 
                                                                      : size);
     }
     std::vector<int8_t> v(matrices * matrix.rows * matrix.cols);
-    Random random{seed};
-    for (size_t i = 0; i < v.size(); i += 8)
-        for (uint64_t bits = random.next(), j = i; j < std::min(i + 8, v.size()); ++j, bits >>= 8)
-            v[j] = number[bits & 255];
+    in_parallel(divUp(v.size(), 8), numbers_of_thread, [&](uint64_t first, uint64_t end) {
+        Random random{seed};
+        random.skip(first);
+        for (uint64_t i = 8 * first; i < std::min<uint64_t>(8 * end, v.size()); i += 8)
+            for (uint64_t bits = random.next(), j = i; j < std::min<uint64_t>(i + 8, v.size()); ++j, bits >>= 8)
+                v[j] = number[bits & 255];
+    });
     return v;
 }
 
@@ -109,20 +115,24 @@ ExactNumbers exact_numbers(const Resolved& resolved, uint64_t k, const ExactLimi
         p.signs.push_back(signless_a || (!signless_b && random.next() & 1) ? -1 : 1);
 
     ExactNumbers v = numbers(range);
-    for (uint64_t line = 0; line < of_a * resolved.a.rows; ++line) {
-        const uint64_t number = line / resolved.a.rows + line % resolved.a.rows * 7 + seed;
-        if (has_few(resolved.a))
-            pair_up_few(&v.a[line * k], p, k, resolved.a.block, number);
-        else
-            pair_up(&v.a[line * k], p, number);
-    }
-    for (uint64_t matrix = 0; matrix < of_b; ++matrix)
-        for (uint64_t i = 0; i < p.signs.size(); ++i) {
-            const int8_t* const first = &v.b[(matrix * k + i) * resolved.b.cols];
-            int8_t* const second = &v.b[(matrix * k + p.last - i) * resolved.b.cols];
-            for (uint64_t col = 0; col < resolved.b.cols; ++col)
-                second[col] = static_cast<int8_t>(p.signs[i] * first[col]);
+    in_parallel(of_a * resolved.a.rows, numbers_of_thread / k + 1, [&](uint64_t line, uint64_t end) {
+        for (; line < end; ++line) {
+            const uint64_t number = line / resolved.a.rows + line % resolved.a.rows * 7 + seed;
+            if (has_few(resolved.a))
+                pair_up_few(&v.a[line * k], p, k, resolved.a.block, number);
+            else
+                pair_up(&v.a[line * k], p, number);
         }
+    });
+    const uint64_t rows = p.signs.size(), cols = resolved.b.cols;
+    in_parallel(of_b * rows, numbers_of_thread / std::max<uint64_t>(cols, 1) + 1, [&](uint64_t row, uint64_t end) {
+        for (; row < end; ++row) {
+            const uint64_t matrix = row / rows, i = row % rows;
+            const int8_t* const first = &v.b[(matrix * k + i) * cols];
+            int8_t* const second = &v.b[(matrix * k + p.last - i) * cols];
+            for (uint64_t col = 0; col < cols; ++col) second[col] = static_cast<int8_t>(p.signs[i] * first[col]);
+        }
+    });
     return v;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "measure/measure.h"
 
+#include <algorithm>
 #include <chrono>
 #include <new>
 #include <span>
@@ -71,6 +72,11 @@ Status CaseRunner::check(const Plan& plan, Measurement& result) {
         extent_ = result.checked;
     }
     return {};
+}
+
+const std::string* CaseRunner::known_right(std::span<const std::byte> d) const {
+    if (right_.size() < d.size() + guard) return nullptr;
+    return std::ranges::equal(d, std::span(right_).subspan(guard, d.size())) ? &extent_ : nullptr;
 }
 
 void CaseRunner::phase(const std::string& text) const {

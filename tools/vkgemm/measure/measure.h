@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,8 @@ class CaseRunner {
     /// For others that compute the case: its operands, for checking or for timing, and the expected result of a check.
     const ExactCase& exact();
     const OperandBytes& operands(bool for_check);
+    /// The extent of the check that found these bytes right as D; null: no check did.
+    const std::string* known_right(std::span<const std::byte> d) const;
 
    private:
     static constexpr VkDeviceSize guard = OperandCopies::guard;

@@ -17,6 +17,8 @@ uint32_t poison(Type type);
 struct Random {
     uint64_t state;
     uint64_t next() { return splitmix64(state); }
+    /// As next(), `count` times.
+    void skip(uint64_t count) { state += count * 0x9e3779b97f4a7c15u; }
 };
 
 /// A random element for timing: uniform in [-1, 1) in float types, any bits in integers.

@@ -16,8 +16,9 @@
 namespace vkgemm::tool {
 namespace {
 
-constexpr uint64_t all_limit = uint64_t{1} << 27;      // multiply-adds up to which every element is computed here
-constexpr uint64_t sample_budget = uint64_t{1} << 27;  // multiply-adds spent on sampled rows and columns
+constexpr uint64_t all_limit = uint64_t{1} << 27;       // multiply-adds up to which every element is computed here
+constexpr uint64_t sample_budget = uint64_t{1} << 27;   // multiply-adds spent on sampled rows and columns
+constexpr uint64_t work_of_thread = uint64_t{1} << 20;  // multiply-adds, or elements, that are worth a thread
 
 std::string place(uint64_t batch, uint64_t row, uint64_t col, uint64_t batches) {
     std::string text = "D[" + std::to_string(row) + "][" + std::to_string(col) + "]";
@@ -160,15 +161,16 @@ std::optional<std::string> ExactCase::wrong_col(std::span<const std::byte> d, ui
 std::optional<std::string> ExactCase::unwritten(std::span<const std::byte> d) const {
     if (p_.cSource == VKGEMM_C_IS_D) return std::nullopt;  // D began as C: only its values tell
     const bool by_rows = r_.d.col_step == 1;               // D's layout
-    for (uint64_t batch = 0; p_.m && p_.n && batch < matrices_of_d(); ++batch)
-        for (uint64_t outer = 0; outer < (by_rows ? p_.m : p_.n); ++outer) {
+    const uint64_t lines = by_rows ? p_.m : p_.n, count = by_rows ? p_.n : p_.m;
+    if (!lines || !count) return std::nullopt;
+    return first_found(
+        lines * matrices_of_d(), work_of_thread / count + 1, [&](uint64_t line) -> std::optional<std::string> {
+            const uint64_t batch = line / lines, outer = line % lines;
             const uint64_t begin = by_rows ? r_.d.position(batch, outer, 0) : r_.d.position(batch, 0, outer);
-            const uint64_t count = by_rows ? p_.n : p_.m;
             const uint64_t i = first_poison(r_.d, &d[begin * r_.d.bytes], count);
-            if (i < count)
-                return place(batch, by_rows ? outer : i, by_rows ? i : outer, r_.batch) + " was never written";
-        }
-    return std::nullopt;
+            if (i == count) return std::nullopt;
+            return place(batch, by_rows ? outer : i, by_rows ? i : outer, r_.batch) + " was never written";
+        });
 }
 
 std::optional<std::string> ExactCase::touched_gap(std::span<const std::byte> d) const {
@@ -217,10 +219,12 @@ std::optional<std::string> ExactCase::wrong_projection(std::span<const std::byte
     // D x = alpha A (B x) + beta C x for a random x: a row that is wrong anywhere passes once in about two thousand.
     std::vector<int64_t> x, bx;
     project(batch, x, bx);
-    for (uint64_t row = 0; row < p_.m; ++row)
-        if (r_.is_in(batch, row) && row_mismatch(d, batch, row, x, bx) != 0)
-            if (auto wrong = wrong_row(d, batch, row)) return wrong;
-    return std::nullopt;
+    const uint64_t least =
+        r_.batch > 1 ? p_.m : work_of_thread / (p_.n + p_.k + 1) + 1;  // several have threads themselves
+    return first_found(p_.m, least, [&](uint64_t row) -> std::optional<std::string> {
+        if (!r_.is_in(batch, row) || row_mismatch(d, batch, row, x, bx) == 0) return std::nullopt;
+        return wrong_row(d, batch, row);
+    });
 }
 
 std::optional<std::string> ExactCase::gross_row(std::span<const std::byte> d, uint64_t batch, uint64_t row) const {
@@ -260,21 +264,36 @@ ExactCase::Outcome ExactCase::verify(std::span<const std::byte> d) const {
     v.extent = all ? Extent::all : plain_ ? Extent::projected : Extent::sampled;
     if (!note(unwritten(d)) || !note(touched_gap(d))) return v;
     if (all) {
-        for (uint64_t batch = 0; batch < r_.batch; ++batch)
-            for (uint64_t row = 0; row < p_.m; ++row)
-                if (r_.is_in(batch, row) && !note(wrong_row(d, batch, row))) return v;
+        note(first_found(r_.batch * p_.m, work_of_thread / row_work + 1, [&](uint64_t i) {
+            const uint64_t batch = i / p_.m, row = i % p_.m;
+            return r_.is_in(batch, row) ? wrong_row(d, batch, row) : std::nullopt;
+        }));
         return v;
     }
-    for (uint64_t batch = 0; plain_ && batch < r_.batch; ++batch)
-        if (!note(wrong_projection(d, batch))) return v;
-    Random random{7};
-    for (uint64_t i = 0; i < std::max<uint64_t>(2, sample_budget / 2 / row_work) && i < p_.m * matrices_of_d(); ++i) {
-        const uint64_t batch = random.next() % r_.batch, row = random.next() % p_.m;
-        if (!note(wrong_row(d, r_.group_of_row.empty() ? batch : r_.group_of_row[row], row))) return v;
-    }
-    for (uint64_t i = 0; i < std::max<uint64_t>(2, sample_budget / 2 / col_work) && i < p_.n * r_.batch; ++i)
-        if (!note(wrong_col(d, random.next() % r_.batch, random.next() % p_.n))) return v;
+    if (plain_) note(first_found(r_.batch, 1, [&](uint64_t batch) { return wrong_projection(d, batch); }));
+    if (v.wrong.empty()) note(wrong_sample(d, sample_budget / 2 / row_work, sample_budget / 2 / col_work));
     return v;
+}
+
+std::optional<std::string> ExactCase::wrong_sample(std::span<const std::byte> d, uint64_t rows, uint64_t cols) const {
+    struct Line {
+        uint64_t batch, number;
+    };
+    std::vector<Line> lines;  // rows, then columns
+    Random random{7};
+    rows = std::min(std::max<uint64_t>(2, rows), p_.m * matrices_of_d());
+    for (uint64_t i = 0; i < rows; ++i) {
+        const uint64_t batch = random.next() % r_.batch, row = random.next() % p_.m;
+        lines.push_back({r_.group_of_row.empty() ? batch : r_.group_of_row[row], row});
+    }
+    cols = std::min(std::max<uint64_t>(2, cols), p_.n * r_.batch);
+    for (uint64_t i = 0; i < cols; ++i) {
+        const uint64_t batch = random.next() % r_.batch;
+        lines.push_back({batch, random.next() % p_.n});
+    }
+    return first_found(lines.size(), 1, [&](uint64_t i) {
+        return i < rows ? wrong_row(d, lines[i].batch, lines[i].number) : wrong_col(d, lines[i].batch, lines[i].number);
+    });
 }
 
 ExactCase::Outcome ExactCase::verify_rounded(std::span<const std::byte> d) const {

@@ -72,6 +72,8 @@ class ExactCase {
     std::optional<std::string> unwritten(std::span<const std::byte> d) const;
     std::optional<std::string> touched_gap(std::span<const std::byte> d) const;
     std::optional<std::string> wrong_projection(std::span<const std::byte> d, uint64_t batch) const;
+    /// So many random rows and columns, at least two of each if there are.
+    std::optional<std::string> wrong_sample(std::span<const std::byte> d, uint64_t rows, uint64_t cols) const;
 
     Problem p_;
     Resolved r_;
