@@ -322,7 +322,7 @@ struct Finish {
         const uint32_t ld = is_partial ? x.args.n : x.args.ldd;
         const uint64_t first = z * (is_partial ? uint64_t{x.args.m} * ld : x.args.batch_d);
         if (!x.d_is_mapped)
-            store_elements<To>(v, first, ld, row + staging.lane / 4, col + staging.lane % 4 * 2);
+            store_rows_of<To>(staging, v, first, ld, row, col);
         else if constexpr (sizeof(To) == 1)
             store_bytes(x, staging.address, staging.lane, v, row, col,
                         address_of(x.args.d) + first + uint64_t{row} * ld + col);
@@ -374,8 +374,8 @@ struct Finish {
                 finish_floating(staging, v, row, col, place);
             } else if (!from_whole && x.constants[PARTIAL]) {
                 if (scalars.is_nothing) each(v, [](V& y, int) { y = 0; });
-                store_elements<V>(v, uint64_t{place.slice * x.args.batch + place.batch} * x.args.m * x.args.n, x.args.n,
-                                  lane_row, lane_col);
+                store_rows_of<V>(staging, v, uint64_t{place.slice * x.args.batch + place.batch} * x.args.m * x.args.n,
+                                 x.args.n, row, col);
             } else {
                 finish(v, lane_row, lane_col, place.batch);
                 if constexpr (from_whole)
@@ -415,7 +415,32 @@ struct Finish {
         }
     }
 
-    /// Where the copy engine cannot: to elements of a matrix that begins with the element `first`.
+    /// Where the copy engine cannot: to the matrix that begins with the element `first`, whose first element here is at
+    /// (row, col).
+    template <class To>
+    DEVICE void store_rows_of(Staging& staging, const V (&v)[of_box], uint64_t first, uint32_t ld, uint32_t row,
+                              uint32_t col) const {
+        if constexpr (sizeof(To) == 1) {
+            store_elements<To>(v, first, ld, row + staging.lane / 4, col + staging.lane % 4 * 2);
+            return;
+        } else {
+            constexpr uint32_t part = sums_of_box<To>;
+            const uint64_t begin = address_of(x.args.d) + sizeof(To) * (first + uint64_t{row} * ld + col);
+            const uint32_t rows = row < x.args.m ? min(x.args.m - row, store_rows) : 0;
+#pragma unroll
+            for (uint32_t i = 0; i < of_box; i += part) {
+                const uint32_t before = col + 2 * i;
+                if (before >= x.args.n) break;
+                const uint32_t box = staging.address + staging.box * (staging_bytes / 2);
+                staging.box ^= 1;  // a lane that is behind may still read the other
+                fill_box<To>(box, staging.lane, reinterpret_cast<const V(&)[part]>(v[i]));
+                __syncwarp();
+                copy_box<To>(box, staging.lane, begin + 2 * i * sizeof(To), uint64_t{ld} * sizeof(To), rows,
+                             min(x.args.n - before, 2 * part));
+            }
+        }
+    }
+    /// To elements of a matrix that begins with the element `first`.
     template <class To, int count>
     DEVICE void store_elements(const V (&v)[count], uint64_t first, uint32_t ld, uint32_t row, uint32_t col) const {
         const uint64_t begin = address_of(x.args.d) + sizeof(To) * (first + uint64_t{row} * ld + col);

@@ -87,6 +87,16 @@ DEVICE void store_matrices(uint32_t to, const uint32_t (&pairs)[4]) {
                  : "memory");
 }
 DEVICE void store_one(uint32_t to, uint32_t x) { asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(x) : "memory"); }
+DEVICE uint32_t load_word(uint32_t from) {
+    uint32_t x;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(from) : "memory");
+    return x;
+}
+DEVICE uint32_t load_half(uint32_t from) {
+    uint16_t x;
+    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(x) : "r"(from) : "memory");
+    return x;
+}
 DEVICE float load_one(uint32_t from) {
     float x;
     asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(from) : "memory");

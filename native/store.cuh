@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sums that need nothing but alpha, on their way to D by the copy engine. Each warp stores its own 16 rows, so that no
-// barrier is needed: it fills one of two boxes in shared memory while the engine reads the other.
+// barrier is needed: it fills one of two boxes in shared memory while the engine reads the other. Rows of D that the
+// engine cannot write, the warp copies from the box.
 #pragma once
 #include "native/multiply.cuh"
 #include "native/work.cuh"
@@ -68,6 +69,55 @@ DEVICE void fill_box(uint32_t box, uint32_t lane, const V (&v)[sums_of_box<D>]) 
             const uint32_t unit = i / 2 + lane % 4 / 2, to = box + row * box_bytes + (unit ^ row) * 16 + in_unit;
             store_two(to, bits_of(v[i]), bits_of(v[i + 1]));
             store_two(to + 8 * box_bytes, bits_of(v[i + 2]), bits_of(v[i + 3]));
+        }
+    }
+}
+
+/// If it `exists`. A predicate, because ptxas makes a branch of an `if`.
+DEVICE void store_global(uint64_t to, uint32_t x, bool exists) {
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p st.global.b32 [%0], %1;\n}" ::"l"(to), "r"(x),
+                 "r"(uint32_t{exists})
+                 : "memory");
+}
+DEVICE void store_global_half(uint64_t to, uint32_t x, bool exists) {
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p st.global.u16 [%0], %1;\n}" ::"l"(to), "r"(x),
+                 "r"(uint32_t{exists})
+                 : "memory");
+}
+
+/// Writes the first `rows` rows and `columns` columns of a box, at least one of each, as fill_box() has filled it, to D
+/// from the address `begin` on, of rows `pitch` bytes apart. All lanes write words of the same row side by side: an
+/// element by itself would be a transaction of 32 bytes. Without branches, in which ptxas would spill.
+template <class D>
+DEVICE void copy_box(uint32_t box, uint32_t lane, uint64_t begin, uint64_t pitch, uint32_t rows, uint32_t columns) {
+    constexpr uint32_t together = 4;  // rows whose words are on their way at a time
+#pragma unroll 1
+    for (uint32_t first = 0; first < rows; first += together) {
+        uint32_t words[together];
+#pragma unroll
+        for (uint32_t i = 0; i < together; ++i) {
+            const uint32_t r = first + i, line = box + r * box_bytes;
+            if constexpr (sizeof(D) == 2) {  // a word may begin with the second of two elements
+                const uint32_t e = 2 * lane + static_cast<uint32_t>(begin + i * pitch) / 2 % 2;
+                const auto half = [&](uint32_t e) { return load_half(line + (e / 8 ^ r % 8) * 16 + e % 8 * 2); };
+                words[i] = half(e) | half(e + 1) << 16;
+            } else {
+                words[i] = load_word(line + (lane / 4 ^ r % 8) * 16 + lane % 4 * 4);
+            }
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < together; ++i, begin += pitch) {
+            const uint32_t existing = first + i < rows ? columns : 0;
+            if constexpr (sizeof(D) == 2) {
+                const uint32_t shift = static_cast<uint32_t>(begin) / 2 % 2, e = 2 * lane + shift;
+                const uint64_t to = begin + 2 * e;
+                store_global(to, words[i], e + 1 < existing);
+                store_global_half(to, words[i], e + 1 == existing);
+                store_global_half(begin, load_half(box + (first + i) * box_bytes + (first + i) % 8 * 16),
+                                  shift > lane && existing);
+            } else {
+                store_global(begin + 4 * lane, words[i], 4 * lane < existing * sizeof(D));
+            }
         }
     }
 }

@@ -91,7 +91,7 @@ std::string names_of(Bits bits, std::span<const Name> some, std::span<const Name
         }
     if (bits == 0) return out;
     char digits[16];
-    const char* const end = std::to_chars(digits, digits + sizeof digits, bits, 16).ptr;
+    char* const end = std::to_chars(digits, digits + sizeof digits, bits, 16).ptr;
     return out + (out.empty() ? "0x" : " | 0x") + std::string(digits, end);
 }
 

@@ -23,9 +23,9 @@ double bytes_of(string_view op) {
     constexpr Width widths[] = {{"dwordx4", 16}, {"dwordx3", 12}, {"dwordx2", 8}, {"dword", 4},
                                 {"b128", 16},    {"b96", 12},     {"b64", 8},     {"b32", 4},
                                 {"16", 2},       {"short", 2},    {"8", 1},       {"byte", 1}};
-    if (const size_t at = op.find("_d16"); at != string_view::npos) op = op.substr(0, at);
-    const bool two = op.find("_2addr_") != string_view::npos || op.find("read2") != string_view::npos ||
-                     op.find("write2") != string_view::npos;
+    if (const size_t at = op.find("_d16"); at != std::string_view::npos) op = op.substr(0, at);
+    const bool two = op.find("_2addr_") != std::string_view::npos || op.find("read2") != std::string_view::npos ||
+                     op.find("write2") != std::string_view::npos;
     for (const Width& w : widths)
         if (op.ends_with(w.suffix)) return two ? 2 * w.bytes : w.bytes;
     return 4;
@@ -59,7 +59,7 @@ Instruction instruction_of(string_view op, string_view operands) {
     } else if (op.starts_with("v_")) {
         x.multiply_adds = multiply_adds_of(op);
         x.packed = packed_in(op);
-        if (const size_t second = operands.find(":: "); second != string_view::npos)
+        if (const size_t second = operands.find(":: "); second != std::string_view::npos)
             x.multiply_adds += multiply_adds_of(operands.substr(second + 3));
         if (x.multiply_adds > 0) x.unit = Unit::multiply_add;
     } else if (op.starts_with("ds_")) {
@@ -87,7 +87,7 @@ Program read_aco(std::string_view text) {
     Labels labels;
     while (!text.empty()) {
         std::string_view line = take_line(text);
-        if (line.starts_with("BB") && line.find(':') != string_view::npos) {
+        if (line.starts_with("BB") && line.find(':') != std::string_view::npos) {
             labels.define(line.substr(0, line.find(':')), out.instructions.size());
             continue;
         }

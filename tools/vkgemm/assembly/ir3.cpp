@@ -26,12 +26,12 @@ double element_bytes(string_view op) {
 
 // The number of elements of a load or store is its last operand, or that of the letters of "(xyzw)".
 double elements_of(string_view operands) {
-    if (const size_t mask = operands.find("(x"); mask != string_view::npos) {
+    if (const size_t mask = operands.find("(x"); mask != std::string_view::npos) {
         const std::string_view letters = operands.substr(mask + 1, 4);
         return static_cast<double>(std::min(letters.find(')'), letters.size()));
     }
     const size_t comma = operands.rfind(", ");
-    const bool has = comma != string_view::npos && comma + 2 < operands.size() && is_digit(operands[comma + 2]);
+    const bool has = comma != std::string_view::npos && comma + 2 < operands.size() && is_digit(operands[comma + 2]);
     return has ? operands[comma + 2] - '0' : 1;
 }
 
@@ -81,7 +81,7 @@ Program read_ir3(std::string_view text) {
         }
         const std::string_view whole = line, op = take_word(line);
         if (op.empty() || op.starts_with(";") || op.starts_with("@") || !(op[0] >= 'a' && op[0] <= 'z')) continue;
-        if (const size_t label = whole.find("#l"); label != string_view::npos)
+        if (const size_t label = whole.find("#l"); label != std::string_view::npos)
             labels.jump(whole.substr(label + 1), out.instructions.size());
         out.instructions.push_back(ir3::instruction_of(op, line));
         out.instructions.back().repeats = repeats;

@@ -25,7 +25,7 @@ double bytes_of(string_view op) {
                                         {".m8n8.x4", 16},
                                         {".x4", 16},
                                         {".x2", 8}})
-        if (op.find(suffix) != string_view::npos) return bytes;
+        if (op.find(suffix) != std::string_view::npos) return bytes;
     return 4;
 }
 
@@ -46,8 +46,8 @@ Instruction instruction_of(string_view op) {
         x.unit = Unit::matrix;
         x.multiply_adds = shape_in(op);
     } else if (is({"ld", "st", "ldsm", "atom"})) {
-        const bool shared = name == "ldsm" || op.find(".shared") != string_view::npos;
-        x.unit = shared ? Unit::shared : op.find(".local") != string_view::npos ? Unit::scratch : Unit::memory;
+        const bool shared = name == "ldsm" || op.find(".shared") != std::string_view::npos;
+        x.unit = shared ? Unit::shared : op.find(".local") != std::string_view::npos ? Unit::scratch : Unit::memory;
         x.bytes = bytes_of(op);
     } else if (is({"bar", "nop", "bsync", "bssy", "warpsync", "membar", "depbar", "yield"})) {
         x.unit = Unit::wait;
@@ -62,7 +62,7 @@ Instruction instruction_of(string_view op) {
 
 // What is left of an instruction without its predicate and its results.
 string_view without_results(string_view line) {
-    if (const size_t equals = line.find(" = "); equals != string_view::npos) return line.substr(equals + 3);
+    if (const size_t equals = line.find(" = "); equals != std::string_view::npos) return line.substr(equals + 3);
     if (line.starts_with("@")) take_word(line);
     return line;
 }
