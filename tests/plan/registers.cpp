@@ -25,6 +25,9 @@ const DeviceCaps navi31 = named(0x1002, "AMD Radeon Graphics (RADV NAVI31)");
 const DeviceCaps gfx1201 = named(0x1002, "AMD Radeon Graphics (RADV GFX1201)");
 const DeviceCaps ampere = named(0x10de, "NVK GA102");
 const DeviceCaps adreno = named(0x5143, "Turnip Adreno (TM) 740");
+const DeviceCaps adreno660 = named(0x5143, "Turnip Adreno (TM) 660");
+const DeviceCaps arc = named(0x8086, "Intel(R) Arc(tm) A770 Graphics (DG2)");
+const DeviceCaps m1 = named(0x10005, "Apple M1 (G13G A0)");
 
 bool spills(const Kernel& k, const Tile& t, const DeviceCaps& caps) {
     const auto live = k.module.family.live_registers;
@@ -46,6 +49,10 @@ TEST_CASE("registers: a row is found by vendor and name") {
     CHECK(registers_of(gfx1201).fragment_copies == 1);
     CHECK(registers_of(ampere).keeps_loaded);
     CHECK(registers_of(adreno).of_invocation == 192);
+    CHECK(registers_of(adreno660).of_invocation == 128);
+    CHECK(registers_of(m1).of_invocation == 128);
+    CHECK(registers_of(arc).of_invocation == 128);
+    CHECK(registers_of(named(0x10005, "llvmpipe")).of_invocation == 0);  // its vendor is Mesa too
     CHECK(registers_of(ampere).limit(128) == 253);
     CHECK(registers_of(ampere).limit(1024) == 64);
 }
@@ -77,6 +84,12 @@ TEST_CASE("registers: what spills, and what does not") {
     CHECK(!spills("coopmat_f16_128x256x32", ampere));
     CHECK(spills("simt_f32_128x128x8", adreno));
     CHECK(!spills("simt_f32_64x128x8", adreno));
+    for (const DeviceCaps* narrow : {&arc, &m1, &adreno660}) {
+        CAPTURE(narrow->name);
+        CHECK(spills("simt_f32_64x128x8", *narrow));
+        CHECK(!spills("simt_f32_64x64x16", *narrow));
+    }
+    CHECK(spills("simt_i8_64x64x16", arc));
 }
 
 TEST_CASE("registers: no choice spills, with and without workspace") {
