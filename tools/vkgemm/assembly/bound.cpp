@@ -29,9 +29,16 @@ constexpr Rate rates[] = {
 constexpr size_t units = static_cast<size_t>(Unit::count);
 constexpr size_t index_of(Unit unit) { return static_cast<size_t>(unit); }
 
+// "LDS*.128": an op that begins and ends so; without a star, one that begins so.
+bool is_like(std::string_view op, std::string_view pattern) {
+    const size_t star = pattern.find('*');
+    if (star == pattern.npos) return op.starts_with(pattern);
+    return op.starts_with(pattern.substr(0, star)) && op.ends_with(pattern.substr(star + 1));
+}
+
 std::optional<double> rate_of(const Architecture& a, std::string_view op) {
     for (const Rate& r : rates)
-        if (r.architecture == a.name && op.starts_with(r.op)) return r.cycles;
+        if (r.architecture == a.name && is_like(op, r.op)) return r.cycles;
     return std::nullopt;
 }
 
@@ -52,7 +59,7 @@ std::optional<double> cycles_of(const Instruction& x, const Architecture& a, dou
         case Unit::vector:
             return rate ? *rate * size / 32 : lanes(a.vector_lanes);
         case Unit::shared:
-            return x.bytes * size / a.shared_bytes;
+            return rate ? *rate * size / 32 : x.bytes * size / a.shared_bytes;
         case Unit::memory:
         case Unit::scratch:
             return x.bytes * size / a.memory_bytes;
@@ -99,13 +106,15 @@ std::optional<Bound> bound_of(const std::vector<Instruction>& loop, const Archit
     double vector = cycles[index_of(Unit::vector)], multiply = cycles[index_of(Unit::multiply_add)];
     if (a.multiply_add_is_vector) vector += multiply;
     if (a.matrix_is_vector) vector += cycles[index_of(Unit::matrix)];
-    const double memory = cycles[index_of(Unit::memory)] + cycles[index_of(Unit::scratch)];
+    const double loads = cycles[index_of(Unit::memory)], scratch = cycles[index_of(Unit::scratch)];
+    const double memory = loads + scratch, shared = cycles[index_of(Unit::shared)];
+    const char* const memory_name = scratch > loads ? "scratch" : "memory";
     const std::pair<double, const char*> busy[] = {
         {cycles[index_of(Unit::matrix)], "matrix"},
         {multiply, "fma"},
         {vector, "vector"},
-        {cycles[index_of(Unit::shared)], "shared"},
-        {memory, cycles[index_of(Unit::scratch)] > cycles[index_of(Unit::memory)] ? "scratch" : "memory"},
+        {shared + (a.memory_is_shared ? memory : 0), a.memory_is_shared && memory > shared ? memory_name : "shared"},
+        {memory, memory_name},
         {cycles[index_of(Unit::scalar)], "scalar"},
         {a.issued > 0 ? issued / a.issued : 0, "issue"}};
     const auto* const longest = std::ranges::max_element(busy, {}, [](const auto& x) { return x.first; });

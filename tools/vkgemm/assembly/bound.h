@@ -17,6 +17,7 @@ struct Architecture {
     double memory_bytes = 0;             // of the first-level cache
     double issued = 0;                   // instructions, of all subgroups; 0: one for each unit
     bool matrix_is_vector = false;       // the matrix units and the vector unit are one
+    bool memory_is_shared = false;       // the first-level cache and shared memory are one unit
     bool multiply_add_is_vector = true;  // multiply-adds and other vector instructions have one unit
 };
 

@@ -42,10 +42,12 @@ struct Dialect {
     std::string_view text_name;  // of PipelineReport::Text
     Program (*read)(std::string_view);
 };
-Program read_aco(std::string_view);  // RADV
-Program read_nak(std::string_view);  // NVK
-Program read_ir3(std::string_view);  // Turnip
-inline constexpr Dialect dialects[] = {{"Assembly", read_aco}, {"NAK assembly", read_nak}, {"IR3 Assembly", read_ir3}};
+Program read_aco(std::string_view);   // RADV
+Program read_nak(std::string_view);   // NVK
+Program read_ir3(std::string_view);   // Turnip
+Program read_sass(std::string_view);  // nvdisasm; NVIDIA's driver provides no text
+inline constexpr Dialect dialects[] = {
+    {"Assembly", read_aco}, {"NAK assembly", read_nak}, {"IR3 Assembly", read_ir3}, {"SASS", read_sass}};
 
 /// nullopt if the driver provides no assembly that is read here.
 std::optional<Program> program_of(const host::PipelineReport&);
