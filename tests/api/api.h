@@ -77,6 +77,15 @@ inline void plan_for(OwnedPlan& plan, const std::string& line, const VkgemmPlanO
     REQUIRE_MESSAGE(got.code == VKGEMM_SUCCESS, line, ": ", got.text);
 }
 
+/// Whether the device has the elements of the problem's types in memory. SwiftShader has none of 8 and 16
+/// bits.
+inline bool stores_types_of(std::string_view line) {
+    const auto lacks = [&](const char* feature, const char* type) {
+        return device().info().uses.find(feature) == std::string::npos && line.find(type) != std::string_view::npos;
+    };
+    return !lacks("storageBuffer16BitAccess", "f16") && !lacks("storageBuffer8BitAccess", "i8");
+}
+
 inline VkgemmPlanInfo info_of(VkgemmPlan plan) {
     VkgemmPlanInfo info{};
     info.structSize = sizeof info;
