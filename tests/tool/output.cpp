@@ -4,9 +4,13 @@
 
 #include <doctest/doctest.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include "tools/vkgemm/cli/terminal.h"
 
 #ifndef _WIN32
 #    include <sys/resource.h>
@@ -177,3 +181,22 @@ TEST_CASE("what is not a file is written to, never replaced; a folder is refused
     CHECK((fs::is_symlink(device) && fs::is_character_file(device)));
 #endif
 }
+
+#ifndef _WIN32
+TEST_CASE("a signal leaves errno to the code that it interrupts") {
+    std::FILE* const full = std::fopen("/dev/full", "w");
+    if (!full) return;
+    vkgemm::tool::set_streams(stdout, full);  // so that the announcement fails, and sets errno
+    vkgemm::tool::watch_signals();
+    errno = 77;
+    std::raise(SIGINT);
+    const int after = errno;
+    const bool stops = vkgemm::tool::interrupted();
+    vkgemm::tool::watch_signals();  // forgets the signal
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
+    vkgemm::tool::set_streams(stdout, stderr);
+    std::fclose(full);
+    CHECK(stops);
+    CHECK(after == 77);
+}
+#endif

@@ -62,6 +62,7 @@ constexpr std::string_view stops_soon =
     "vkgemm: interrupted; it ends after this step, and keeps its results. Ctrl-C again ends it at once\n";
 
 extern "C" void on_interrupt(int signal) {
+    const int of_interrupted = errno;
     stop = 1;
 #ifndef _WIN32
     // Only what a signal handler may call. A line of progress is left where it is.
@@ -72,6 +73,7 @@ extern "C" void on_interrupt(int signal) {
     progress_stands = 0;
 #endif
     std::signal(signal, SIG_DFL);
+    errno = of_interrupted;
 }
 
 }  // namespace
