@@ -31,14 +31,10 @@ double promised(const Case& x, const plan::Problem& p, const Operands& in, doubl
     return error_bound * greatest(in.a) * greatest(in.b) * std::fabs(x.alpha);
 }
 
-/// Is the kernel known to round A to MXINT8? With A rounded so, D is as exact as by default.
+/// Is the kernel known to round A to MXINT8?
 bool rounds_to_mxint8(const Case& x) {
     const plan::Kernel* const kernel = plan::find_kernel(x.kernel);
     return kernel && kernel->module.family.accuracy == VKGEMM_ACCURACY_MXINT8;
-}
-plan::Problem after_rounding(const Case& x, plan::Problem p) {
-    if (rounds_to_mxint8(x)) p.accuracy = VKGEMM_ACCURACY_DEFAULT;
-    return p;
 }
 
 class Comparison {
@@ -46,12 +42,12 @@ class Comparison {
     Comparison(const Case& x, const plan::Problem& p, const Data& data, const std::vector<std::byte>& after,
                double error_bound)
         : x_(x),
-          p_(after_rounding(x, p)),
+          p_(p),
           given_(data.numbers()),
           in_(given_),
           got_(data.d.numbers_of(after)),
           promised_(promised(x, p, in_, error_bound)) {
-        if (rounds_to_mxint8(x)) in_.a = as_mxint8(p, given_.a);
+        round_like_kernel(x, p_, in_.a);
     }
 
     /// Are the scalars in memory as they were, and is what was noted of D right?
@@ -117,6 +113,12 @@ class Comparison {
 };
 
 }  // namespace
+
+void round_like_kernel(const Case& x, plan::Problem& p, std::vector<double>& a) {
+    if (!rounds_to_mxint8(x)) return;
+    a = as_mxint8(p, a);
+    p.accuracy = VKGEMM_ACCURACY_DEFAULT;
+}
 
 VkgemmProblem for_api(plan::Problem p) {
     if (p.cSource != VKGEMM_C_SEPARATE) {

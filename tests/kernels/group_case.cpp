@@ -155,6 +155,7 @@ class GroupComparison {
         }
         all_.a = indexed ? rows_of_indices(g) : part(a_, g.at[0]);
         if (indexed) one_.a.ld = g.k;
+        round_like_kernel(x_, one_, all_.a);
         all_.b = part(b_, g.at[1]);
         all_.c = part(c_, g.at[2]);
         all_.d = part(d_, g.at[3]);
@@ -351,6 +352,7 @@ std::string run_selected(const Case& x, const Problem& p, Launch& with) {
     const std::vector<double> got = data.d.numbers_of(after), before = data.d.numbers();
     Operands in = data.numbers();
     const std::vector<double> b = in.b;
+    round_like_kernel(x, plain, in.a);
     plain.b.batchStride = 0;
     for (uint64_t z = 0; z < p.batch; ++z) {
         const bool skipped = indices[z] >= p.batch;

@@ -58,4 +58,22 @@ TEST_CASE("mxint8: one infinity or NaN in A, at either end of K, makes its row o
     });
 }
 
+TEST_CASE(
+    "mxint8: groups of each kind, with NaN and infinities among the numbers, which are rounded as in one product") {
+    constexpr VkgemmGrouping kinds[] = {VKGEMM_GROUPING_TABLE, VKGEMM_GROUPING_INDEXED, VKGEMM_GROUPING_SELECTED};
+    size_t number = 0;
+    for_each_rounded([&](const Kernel& kernel, Case x, Tally& tally) {
+        x.problem.grouping = kinds[number++ % std::size(kinds)];
+        if (x.problem.grouping == VKGEMM_GROUPING_SELECTED && !kernel.module.selects())
+            x.problem.grouping = VKGEMM_GROUPING_TABLE;
+        if (x.problem.grouping == VKGEMM_GROUPING_INDEXED) {
+            x.problem.upTo = VKGEMM_UP_TO_M;
+            x.problem.indicesPerRow = 2;
+        }
+        x.problem.batch = 3;
+        x.fill = Fill::special;
+        tally(x);
+    });
+}
+
 TEST_SUITE_END();

@@ -147,9 +147,8 @@ void set_numbers(Random& random, Case& x) {
     const bool curved = std::ranges::any_of(p.epilogue, [](const auto& s) { return is_curve(s.kind); });
     const uint64_t fill = random.below(6);
     x.fill = floats && fill == 0 ? Fill::special : floats && fill < 3 ? Fill::random : Fill::exact;
-    // MXINT8 has no infinity. A kernel that the context chooses may round to it or not; the reference of groups does
-    // not.
-    const bool unsure = x.kernel.empty() || p.grouping != VKGEMM_GROUPING_NONE;
+    // MXINT8 has no infinity. A kernel that the context chooses may round to it or not.
+    const bool unsure = x.kernel.empty();
     if (x.fill == Fill::special && p.accuracy == VKGEMM_ACCURACY_MXINT8 && unsure) x.fill = Fill::exact;
     if (curved || !can_be_exact(x)) x.fill = Fill::random;
     if (!floats || x.fill == Fill::random) return;
