@@ -50,6 +50,7 @@ TEST_CASE("registers: a row is found by vendor and name") {
     CHECK(registers_of(ampere).keeps_loaded);
     CHECK(registers_of(adreno).of_invocation == 192);
     CHECK(registers_of(adreno660).of_invocation == 128);
+    CHECK(registers_of(named(0x5143, "Turnip Adreno (TM) 630")).of_invocation == 192);
     CHECK(registers_of(m1).of_invocation == 128);
     CHECK(registers_of(arc).of_invocation == 128);
     CHECK(registers_of(named(0x10005, "llvmpipe")).of_invocation == 0);  // its vendor is Mesa too
