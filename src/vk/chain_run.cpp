@@ -71,20 +71,19 @@ std::optional<Status> unlike_first(const VkgemmRun& run, const VkgemmRun& first)
     return std::nullopt;
 }
 
-// An operand that the caller gives, in a form that can be compared.
+// An operand that the caller gives.
 struct Touched {
     size_t product;
     VkgemmSlot slot;
-    VkBuffer buffer;
-    bool by_address;
-    plan::Footprint bytes;
+    Resolved place;
+    plan::Footprint bytes;  // by address if the product's plan takes addresses, otherwise within the buffer
 };
 
 // What the products of a run touch. Allocates nothing.
 class TouchedList {
    public:
     void add(size_t product, VkgemmSlot slot, const Resolved& x, const plan::Footprint& bytes) {
-        all_[count_++] = {product, slot, x.buffer, x.address != 0, bytes};
+        all_[count_++] = {product, slot, x, bytes};
     }
     std::span<const Touched> all() const { return {all_.data(), count_}; }
 
@@ -93,17 +92,36 @@ class TouchedList {
     size_t count_ = 0;
 };
 
+plan::Footprint within_buffer(const Touched& x) {
+    plan::Footprint out = x.bytes;
+    out.begin = x.place.offset;
+    out.end = x.place.offset + x.place.bytes;
+    return out;
+}
+
+// Plans of the same chain may differ in their binding. Two addresses are compared as such. If one of the operands has
+// none, both are buffers, because plans of one chain take the same VkgemmOperandKind.
+struct Pair {
+    plan::Footprint x, y;
+    bool in_one_place;
+};
+Pair comparable(const Touched& x, const Touched& y) {
+    if (x.place.address && y.place.address) return {x.bytes, y.bytes, true};
+    return {within_buffer(x), within_buffer(y), x.place.buffer == y.place.buffer};
+}
+
 bool overlap(const Touched& x, const Touched& y) {
-    if (x.by_address != y.by_address || (!x.by_address && x.buffer != y.buffer)) return false;
-    return may_overlap(x.bytes, y.bytes);
+    const Pair pair = comparable(x, y);
+    return pair.in_one_place && may_overlap(pair.x, pair.y);
 }
 
 Status overlapping(const Touched& d, const Touched& x) {
+    const Pair pair = comparable(d, x);
     return about_product(x.product,
                          Refusal{VKGEMM_ERROR_OPERAND,
-                                 plan::concat({"operand ", plan::slot_name(x.slot), " (bytes ", x.bytes.begin, " to ",
-                                               x.bytes.end, ") overlaps the D of product ", d.product, " (bytes ",
-                                               d.bytes.begin, " to ", d.bytes.end, "); give it memory of its own"})});
+                                 plan::concat({"operand ", plan::slot_name(x.slot), " (bytes ", pair.y.begin, " to ",
+                                               pair.y.end, ") overlaps the D of product ", d.product, " (bytes ",
+                                               pair.x.begin, " to ", pair.x.end, "); give it memory of its own"})});
 }
 
 // A D that the caller gives must share nothing with the operands of other products.
@@ -118,11 +136,11 @@ std::optional<Status> overlap_with_kept(std::span<const Touched> all) {
 
 std::optional<Status> overlap_with_workspace(std::span<const Touched> all, const Touched& space) {
     for (const Touched& x : all)
-        if (overlap(space, x))
+        if (const plan::Footprint bytes = comparable(space, x).x; overlap(space, x))
             return Refusal{VKGEMM_ERROR_WORKSPACE,
-                           plan::concat({"operand workspace of the chain (bytes ", space.bytes.begin, " to ",
-                                         space.bytes.end, ") overlaps operand ", plan::slot_name(x.slot),
-                                         " of product ", x.product, "; give it memory of its own"})};
+                           plan::concat({"operand workspace of the chain (bytes ", bytes.begin, " to ", bytes.end,
+                                         ") overlaps operand ", plan::slot_name(x.slot), " of product ", x.product,
+                                         "; give it memory of its own"})};
     return std::nullopt;
 }
 
@@ -202,15 +220,14 @@ std::optional<Status> check_product(TouchedList& touched, const ChainRun& r, siz
 // The place of the workspace, if the chain needs one; `out` has no bytes if it does not.
 std::optional<Status> find_workspace(const ChainRun& r, Touched& out) {
     const plan::Chain& chain = r.chain->plan;
-    out = {.product = 0, .slot = VKGEMM_SLOT_WORKSPACE, .buffer = VK_NULL_HANDLE, .by_address = false, .bytes = {}};
+    out = {.product = 0, .slot = VKGEMM_SLOT_WORKSPACE, .place = {}, .bytes = {}};
     if (chain.workspace_bytes == 0) return std::nullopt;
     const plan::Requirement need = {.bytes = chain.workspace_bytes,
                                     .alignment = static_cast<uint32_t>(chain.workspace_alignment)};
     const auto space = resolve_one(*r.chain->products[0], r.run.workspace, VKGEMM_SLOT_WORKSPACE, need);
     if (!space) return space.status();
     const uint64_t begin = space->address ? space->address : space->offset;
-    out.buffer = space->buffer;
-    out.by_address = space->address != 0;
+    out.place = *space;
     out.bytes = {.begin = begin, .end = begin + space->bytes, .run_bytes = space->bytes, .pitch = 0, .stride = 0};
     return std::nullopt;
 }

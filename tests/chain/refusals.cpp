@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a chain refuses, with the product's number, the value and the limit; and what it reports.
+#include <cstring>
 #include <map>
 
 #include "api/api.h"
@@ -76,6 +77,18 @@ struct Runs {
     Runs(const Runs&) = delete;
     Runs& operator=(const Runs&) = delete;
 };
+// A GPU, whose plans take descriptors where they can; those of a CPU take addresses.
+VKAPI_ATTR void VKAPI_CALL properties_of_gpu(VkPhysicalDevice physical, VkPhysicalDeviceProperties2* out) {
+    reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(
+        device().getInstanceProcAddr()(device().instance(), "vkGetPhysicalDeviceProperties2"))(physical, out);
+    out->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+}
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL loader_of_gpu(VkInstance instance, const char* name) {
+    if (std::strcmp(name, "vkGetPhysicalDeviceProperties2") == 0)
+        return reinterpret_cast<PFN_vkVoidFunction>(properties_of_gpu);
+    return device().getInstanceProcAddr()(instance, name);
+}
+
 Said check(const OwnedChain& chain, const Runs& r) {
     return said([&](VkgemmError* e) { return vkgemmCheckChainRun(chain.handle, &r.run, e); });
 }
@@ -213,6 +226,29 @@ TEST_CASE("chains: the workspace of separate plans") {
     expect(check(chain, r), VKGEMM_ERROR_WORKSPACE, {"multiple of 256"});
     r.run.workspace.offset = r.all[0].b.offset;
     expect(check(chain, r), VKGEMM_ERROR_WORKSPACE, {"overlaps operand b of product 0"});
+}
+
+TEST_CASE("chains: operands of products that differ in their binding") {
+    if (!device().hasAddresses()) return;
+    VkgemmContextInfo info = context_info();
+    info.getInstanceProcAddr = loader_of_gpu;
+    OwnedContext gpu;
+    REQUIRE(vkgemmCreateContext(&info, &gpu.handle, nullptr) == VKGEMM_SUCCESS);
+    Problems p({"8x16x4", "8x12x16 scalars=alpha", "8x4x12"}, 1);  // scalars are read by address alone
+    p.chain.flags = VKGEMM_CHAIN_SEPARATE;
+    const VkgemmPlanOptions o = flags(VKGEMM_PLAN_DRY);
+    OwnedChain chain;
+    expect(said([&](VkgemmError* e) { return vkgemmCreateChain(gpu.handle, &p.chain, &o, &chain.handle, e); }),
+           VKGEMM_SUCCESS, {});
+    Runs r;
+    r.all[1].scalars = at(r.memory, 1 << 18);
+    expect(check(chain, r), VKGEMM_SUCCESS, {});
+    const VkgemmOperand b = r.all[1].b;
+    r.all[1].b = r.all[0].d;
+    expect(check(chain, r), VKGEMM_ERROR_OPERAND, {"product 1", "operand b", "overlaps the D of product 0"});
+    r.all[1].b = b;
+    r.all[2].d.offset = b.offset + 16;
+    expect(check(chain, r), VKGEMM_ERROR_OPERAND, {"product 1", "operand b", "overlaps the D of product 2"});
 }
 
 TEST_CASE("chains: sizes of runs that differ between products") {
