@@ -64,13 +64,15 @@ uvec2 place_of(uint e) {
 
 // Writes D by way of shared memory, MM rows of each subgroup at a time, because whole rows are written faster than
 // fragments. The subgroups that share a part add up their sums there, always in the same order; each takes every
-// SETS-th vector of COLS columns.
+// SETS-th vector of COLS columns. The sums of the next rows then move to the front, so that constants index them: a
+// compiler that does not unroll a long loop over i would otherwise keep all sums in memory from the beginning.
 void store_sums() {
     const uint mine = gl_SubgroupID * MM * ROW_D, part = gl_SubgroupID % SHARES * MM * ROW_D;
     [[unroll]] for (uint i = 0; i < NI; ++i) {
         [[unroll]] for (uint j = 0; j < NJ; ++j)
-            coopMatStore(coopmat<acc_t, gl_ScopeSubgroup, MM, MN, gl_MatrixUseAccumulator>(sums[i * NJ + j]), tile,
+            coopMatStore(coopmat<acc_t, gl_ScopeSubgroup, MM, MN, gl_MatrixUseAccumulator>(sums[j]), tile,
                          mine + j * MN / 4, ROW_D, ROWS);
+        [[unroll]] for (uint j = NJ; j < NI * NJ; ++j) sums[j - NJ] = sums[j];
         wait_for_part();
         for (uint e = set * SG + gl_SubgroupInvocationID; e < MM * ACROSS_D; e += SETS * SG) {
             const uvec2 place = place_of(e);

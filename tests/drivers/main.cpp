@@ -6,6 +6,7 @@
 //     ... driver_table --summary radv:navi31                               its row of docs/drivers.md
 //     ... driver_table --check radv:navi31 docs/drivers.md                 fails if a default choice spills, or if the
 //                                                                          page has another row
+//     ... driver_table --clean KERNEL PROBLEM                              fails if this kernel spills for it
 //     ... driver_table --random 300 1                                      fails if a default choice for 300 random
 //                                                                          problems of seed 1 spills, with or without
 //                                                                          workspace
@@ -154,6 +155,18 @@ Summary summarise(const Compiler& device) {
     return summary;
 }
 
+/// Returns 0 if the kernel serves the problem and does not spill.
+int check_one(const Compiler& device, const std::string& kernel, const std::string& line) {
+    int bad = 1;
+    for (const Compiled& c : compile(device, line, kernel)) {
+        if (c.kernel().name != kernel) continue;  // a pass before or after it
+        bad = c.stats.spill() ? 1 : 0;
+        std::printf("%s, %s: %s to memory, %s bytes of scratch, %s registers\n", kernel.c_str(), line.c_str(),
+                    number(c.stats.spills).c_str(), number(c.stats.scratch).c_str(), number(c.stats.registers).c_str());
+    }
+    return bad;
+}
+
 bool has_line(const char* page, const std::string& wanted) {
     std::ifstream file(page);
     if (!file) give_up(std::string("cannot read ") + page);
@@ -203,13 +216,16 @@ int main(int count, char** arguments) {
     const Compiler device = open_compiler();
     const std::string_view word = count > 1 ? words[1] : "";
     if (count == 4 && word == "--check") return check(device, words[2], words[3]);
+    if (count == 4 && word == "--clean") return check_one(device, words[2], words[3]);
     if (count == 4 && word == "--random")
         return random_spills(device, std::strtoull(words[2], nullptr, 10), std::strtoull(words[3], nullptr, 10)) ? 1
                                                                                                                  : 0;
     if (count == 3 && word == "--summary")
         std::printf("%s\n", summarise(device).row(words[2]).c_str());
     else if (count > 1)
-        give_up("usage: driver_table [--summary DRIVER | --check DRIVER PAGE | --random COUNT SEED]");
+        give_up(
+            "usage: driver_table [--summary DRIVER | --check DRIVER PAGE | --clean KERNEL PROBLEM | --random COUNT "
+            "SEED]");
     else
         print_tables(device);
 }
