@@ -203,7 +203,9 @@ TEST_CASE("what is kept stays on the device until it is written or forgotten") {
     keep(a.data(), a.size() * sizeof a[0]);
     was = product();
     a[7] += 1;  // which a program must not do: it shows that A was not sent again
-    CHECK(product() == was);
+    const std::vector<float> now = product(), sent = wanted();
+    const bool one_device = !std::getenv("VKGEMM_BLAS_CONFIG");  // of two, the one that has no A yet may take the tile
+    CHECK((now == was || (!one_device && now == sent)));
     Gemm<float> writes = g;  // one of the library's own routines writes A
     writes.a = b.data();
     writes.c = a.data();

@@ -206,7 +206,9 @@ class Soak {
                         static_cast<unsigned long long>(memory.device));
         std::printf("longest dispatch of a plan with dispatchSeconds = 0.05: %.3f s (limit %.1f s)\n", longest_,
                     options_.longest_dispatch);
-        if (longest_ > options_.longest_dispatch) fail("a dispatch takes too long");
+        // A CPU device has no watchdog, and other programs delay it.
+        const bool is_cpu = device().info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU;
+        if (!is_cpu && longest_ > options_.longest_dispatch) fail("a dispatch takes too long");
         if (cases_.size() < lines.size() / 2) fail("most of the problems have no plan on this device");
         if (!middle_.host || !last_.host) fail("too few rounds to compare memory; give it more time");
         // What grows by a page in each round is seen; what the driver keeps for longer is not.

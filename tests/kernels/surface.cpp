@@ -328,6 +328,8 @@ TEST_CASE("problems of the surface that were wrong") {
           "bf16*bf16+f32->bf16 48x16x64 upto=mkb layout_d=t lda=64 ldb=16 alpha=0",
           "kernel=tiled_u8_i8_16x16 tile=SPLIT=3,PACK=4 sizes=48x70x33x1 shifts=0,3,0,0,0,2,0 ways=replay fill=exact "
           "seed=15859 u8*i8+i32->i32 48x70x92 upto=k lda=95 ldd=70",
+          // a batch-invariant run, whose reference of more rows wants more workspace
+          "kernel=simt_f32_64x64x16 tile=PACK=4 ways=replay fill=exact seed=3 f32*f32 21x13x20 invariant",
           // NaN, whose sign the description of a run does not determine
           "kernel=block_f32_64x64 tile=WG=16,BM=16,BN=16,BK=4,TM=4,TN=4,PACK=1 invocations=65536 sizes=64x34x48x3 "
           "strides=96,64,0,80,4608,2176,2192,2736,27664,13072,13168,0 shifts=0,0,0,12,3,1,8 ways=text,slices,replay "

@@ -176,7 +176,7 @@ TEST_CASE("pictures of what is too great or too small to draw come to an end") {
         lines.panels = {{.series = {{"a", {}}}}, {.series = {{"a", {}}}, .logarithmic = true}};
         for (const double v : values) {
             dots.series.push_back({"a", {{v, v, ""}}});
-            for (LinePanel& p : lines.panels) p.series[0].points.emplace_back(64, v);
+            for (LinePanel& p : lines.panels) p.series[0].points.push_back({64, v});
         }
         CHECK(svg(dots).size() < 100000);
         CHECK(svg(lines).size() < 100000);

@@ -241,8 +241,10 @@ Result<Choice> select_for(const DeviceKernels& device, const PreparedProblem& p,
     const Problem one_row = normalise(invariant_reference(smallest(p), 1)).problem;
     search.tuned = nullptr;
     search.least = &one_row;
+    if (!request.kernel.empty()) search.workspace_limit = UINT64_MAX;  // that of `p` counts, and nothing is chosen
     Result<Choice> reference = select(device, normalise(invariant_reference(p.completed)).problem, search, binding);
     if (!reference) return reference;
+    search.workspace_limit = request.workspace_limit;
     search.kernel = reference->kernel->name;
     search.least = least;
     return select(device, p.normalised.problem, search, binding);
