@@ -96,6 +96,20 @@ TEST_CASE("fusing: weights that do not fit are loaded for each turn, and convers
     CHECK(value_of(*fused, CHAIN_ID_BEGIN + 5) == 0);
 }
 
+TEST_CASE("fusing: a work group has no more subgroups than the device allows") {
+    Case c;
+    for (const auto& [most, tile] : {std::pair{0u, "WG=128,WM=32,MM=16,RESIDENT=1"},
+                                     {4u, "WG=128,WM=32,MM=16,RESIDENT=1"},
+                                     {3u, "WG=64,WM=32,MM=16,RESIDENT=0"},
+                                     {1u, "WG=32,WM=32,MM=16,RESIDENT=0"}}) {
+        CAPTURE(most);
+        c.caps.max_subgroups = most;
+        const auto fused = c.fuse();
+        REQUIRE_MESSAGE(bool(fused), fused.status().text);
+        CHECK(fused->tile == tile);
+    }
+}
+
 TEST_CASE("fusing: the reason against one dispatch") {
     const auto refused = [](const std::function<void(Case&)>& change, const std::vector<std::string>& words) {
         Case c;
@@ -135,6 +149,7 @@ TEST_CASE("fusing: the reason against one dispatch") {
     refused([](Case& c) { c.request.kernel = "naive_f32_8x8"; }, {"kernel"});
     refused([](Case& c) { c.request.preferred_kernel = "naive_f32_8x8"; }, {"kernel"});
     refused([](Case& c) { c.request.dispatch_seconds = 1; }, {"dispatchSeconds"});
+    refused([](Case& c) { c.request.descriptors = true; }, {"descriptors"});
     refused([](Case& c) { c.caps.max_push_constant_bytes = 128; }, {"128 bytes of push constants", "184"});
     refused([](Case& c) { c.caps.matrix_shapes.clear(); }, {"16x16x16"});
     refused([](Case& c) { c.caps.features &= ~need::coopmat; }, {"not enabled", "coopmat"});

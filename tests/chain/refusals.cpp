@@ -138,6 +138,14 @@ TEST_CASE("chains: products that no chain can have") {
             flags(VKGEMM_PLAN_FAIL_ON_COMPILE));
 }
 
+TEST_CASE("chains: a C that is D needs a D that is kept") {
+    refused(Problems({"8x16x4 c=d", "8x4x16"}), VKGEMM_ERROR_INVALID_PROBLEM,
+            {"product 0", "cSource is D", "VkgemmChainProblem::kept"});
+    OwnedChain kept, last;
+    expect(create(Problems({"8x16x4 c=d", "8x4x16"}, 1), kept, flags(VKGEMM_PLAN_DRY)), VKGEMM_SUCCESS, {});
+    expect(create(Problems({"8x16x4", "8x4x16 c=d"}), last, flags(VKGEMM_PLAN_DRY)), VKGEMM_SUCCESS, {});
+}
+
 TEST_CASE("chains: a bad description") {
     Problems p({"8x16x4", "8x4x16"});
     p.chain.problemCount = 0;
@@ -208,6 +216,47 @@ TEST_CASE("chains: runs that are refused, before anything is recorded") {
                return vkgemmRecordChain(chain.handle, reinterpret_cast<VkCommandBuffer>(&r), &r.run, e);
            }),
            VKGEMM_ERROR_INVALID_ARGUMENT, {"DRY"});
+}
+
+TEST_CASE("chains: runs of an older header, whose structs end before the sizes") {
+    OwnedChain chain;
+    const Problems p({"8x16x4", "8x12x16", "8x4x12"}, 1);
+    expect(create(p, chain, flags(VKGEMM_PLAN_DRY)), VKGEMM_SUCCESS, {});
+    Runs r;
+    constexpr size_t size = offsetof(VkgemmRun, m);
+    std::vector<std::byte> older(r.all.size() * size);
+    for (size_t i = 0; i < r.all.size(); ++i) {
+        r.all[i].structSize = size;
+        std::memcpy(&older[i * size], &r.all[i], size);
+    }
+    r.run.runs = reinterpret_cast<const VkgemmRun*>(older.data());
+    expect(check(chain, r), VKGEMM_SUCCESS, {});
+}
+
+TEST_CASE("chains: a run of no rows needs no operand, also of one dispatch") {
+    const auto memory = buffer(1 << 16);
+    for (const char* line : {"16x16x16 upto=m", "f16*f16 16x16x16 upto=m"}) {
+        CAPTURE(line);
+        OwnedChain chain;
+        const Problems p({line, line}, 1);
+        expect(create(p, chain, flags(VKGEMM_PLAN_DRY)), VKGEMM_SUCCESS, {});
+        VkgemmRun runs[2] = {};
+        for (VkgemmRun& r : runs) {
+            r.structSize = sizeof r;
+            r.flags = VKGEMM_RECORD_SIZES;
+            r.n = r.k = 16;
+            r.batch = 1;
+        }
+        VkgemmChainRun run{};
+        run.structSize = sizeof run;
+        run.runs = runs;
+        run.runCount = 2;
+        run.workspace = at(memory);
+        expect(said([&](VkgemmError* e) { return vkgemmCheckChainRun(chain.handle, &run, e); }), VKGEMM_SUCCESS, {});
+        for (VkgemmRun& r : runs) r.m = 1;
+        expect(said([&](VkgemmError* e) { return vkgemmCheckChainRun(chain.handle, &run, e); }), VKGEMM_ERROR_OPERAND,
+               {"missing"});
+    }
 }
 
 TEST_CASE("chains: the workspace of separate plans") {
