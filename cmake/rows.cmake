@@ -13,6 +13,8 @@ set(VKGEMM_FAMILY_FOLDERS
   shaders/reduce_k
   shaders/pack
   shaders/list_tiles
+  shaders/split_int8
+  shaders/join_int8
   shaders/simt
   shaders/cpu
   shaders/cpu_packed
@@ -79,7 +81,7 @@ endfunction()
 function(vkgemm_select_modules types families)
   string(REPLACE "," ";" types "${types}")
   string(REPLACE "," ";" families "${families}")
-  set(helpers packer reducer lister)
+  set(helpers packer reducer lister splitter joiner)
   set(known_types "")
   set(known_families "")
   set(wanted "")  # what the chosen products need, as words that helpers are compared with
@@ -120,6 +122,8 @@ function(vkgemm_select_modules types families)
     if(${name}_role STREQUAL "lister")
       set(${name}_excluded "" PARENT_SCOPE)  # for every product
       continue()
+    elseif(${name}_role MATCHES "^(splitter|joiner)$")
+      set(need reduce_k:i32:i32)  # of a product of whole numbers
     elseif(${name}_role STREQUAL "reducer")
       set(need reduce_k:${${name}_acc}:${${name}_d})
     elseif(${name}_serves STREQUAL "all")

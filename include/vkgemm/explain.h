@@ -75,10 +75,12 @@ VKGEMM_API uint32_t vkgemmKernelCount(void);
 VKGEMM_API VkgemmResult vkgemmGetKernel(uint32_t index, VkgemmKernelInfo* kernel);
 
 typedef enum VkgemmKernelRole {
-    VKGEMM_KERNEL_PRODUCT = 0, /* multiplies; only these kernels are chosen or can be forced */
-    VKGEMM_KERNEL_REDUCER = 1, /* adds the slices of a split K */
-    VKGEMM_KERNEL_PACKER = 2,  /* copies an operand to the workspace in another layout */
-    VKGEMM_KERNEL_LISTER = 3,  /* lists the tiles of a table of groups */
+    VKGEMM_KERNEL_PRODUCT = 0,  /* multiplies; only these kernels are chosen or can be forced */
+    VKGEMM_KERNEL_REDUCER = 1,  /* adds the slices of a split K */
+    VKGEMM_KERNEL_PACKER = 2,   /* copies an operand to the workspace in another layout */
+    VKGEMM_KERNEL_LISTER = 3,   /* lists the tiles of a table of groups */
+    VKGEMM_KERNEL_SPLITTER = 4, /* makes int8 of an operand of f64, for VKGEMM_ACCURACY_F64_SPLIT */
+    VKGEMM_KERNEL_JOINER = 5,   /* makes f64 of the sums of products of int8 */
     VKGEMM_KERNEL_ROLE_MAX_ENUM = 0x7fffffff
 } VkgemmKernelRole;
 

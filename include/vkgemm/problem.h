@@ -150,6 +150,13 @@ typedef enum VkgemmAccuracy {
      * 32 are below 2^-120, they count as 0. The formats from q8_0 to q6_k have such kernels. Other formats are
      * multiplied as for NARROW. */
     VKGEMM_ACCURACY_MXINT8 = 4,
+    /* For A, B, C and D in f64. Whole numbers are made of the rows of A and the columns of B, and 15 products of int8
+     * give what is left of their product modulo 15 numbers, which together is the product itself. The error of an
+     * element of D is relative to the norms of its row of A and its column of B, and the bound is at most that of f64
+     * arithmetic. Every device gives the same bits, and none needs shaderFloat64. Infinities and NaN propagate. A
+     * workspace is required. k is at most 131072; there is no epilogue, no upTo, no group and no packed operand
+     * (otherwise UNSUPPORTED or LIMIT). */
+    VKGEMM_ACCURACY_F64_SPLIT = 5,
     VKGEMM_ACCURACY_MAX_ENUM = 0x7fffffff
 } VkgemmAccuracy;
 

@@ -24,6 +24,15 @@ double flops_of(const Problem& p) {
     return 2.0 * double(p.m) * double(p.n) * double(p.k) * double(p.batch) * double(p.outerBatch);
 }
 
+// Only f64 from int8 cannot do without a workspace.
+std::optional<Status> lacks_workspace(const Problem& completed, const Steps& steps, const Request& request) {
+    const uint64_t bytes = steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes;
+    if (!is_from_int8(completed) || bytes <= request.workspace_limit) return std::nullopt;
+    return Refusal{VKGEMM_ERROR_WORKSPACE,
+                   concat({"accuracy=f64_split needs a workspace of ", bytes, " bytes, and workspaceLimit is ",
+                           request.workspace_limit, "; allow as much, or split the product along m or n"})};
+}
+
 // A plan in the making.
 struct Planner {
     const DeviceKernels& device;
@@ -107,6 +116,7 @@ std::optional<Status> Planner::plan_parts() {
         auto choice = choose(plan.problem, request, *binding);
         if (!choice) return choice.status();
         Steps steps = make_steps(*choice, plan.problem.completed, n, caps(), request);
+        if (auto why = lacks_workspace(plan.problem.completed, steps, request)) return why;
         if (&n != parts.data()) {
             add_part(plan.steps, std::move(steps));
             continue;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "plan/base/concat.h"
+#include "plan/choice/from_int8.h"
 #include "plan/steps/group_table.h"
 #include "plan/workspace_gain.h"
 #include "vk/api_getter.h"
@@ -156,7 +157,8 @@ std::unique_ptr<Explanation> explain(const VkgemmContext_T& context, const plan:
                                      const plan::Problem& whole, const plan::Request& request) {
     auto e = std::make_unique<Explanation>();
     const auto planned = plan::make_plan(*context.kernels, given, request);
-    const plan::Problem& p = planned ? planned->problem.normalised.problem : whole;
+    const plan::Problem p =
+        plan::multiplied(planned ? planned->problem.normalised.problem : whole, context.kernels->caps());
     add_choice(*e, planned);
     if (planned && planned->choice.tuned_unfit)
         e->notes.insert(e->notes.begin(),

@@ -63,6 +63,8 @@ constexpr NamedConstant tile_constants[] = {
 VkgemmKernelRole role_of(const plan::Module& m) {
     if (m.is_product()) return VKGEMM_KERNEL_PRODUCT;
     if (m.role == plan::Role::lister) return VKGEMM_KERNEL_LISTER;
+    if (m.role == plan::Role::splitter) return VKGEMM_KERNEL_SPLITTER;
+    if (m.role == plan::Role::joiner) return VKGEMM_KERNEL_JOINER;
     return m.role == plan::Role::reducer ? VKGEMM_KERNEL_REDUCER : VKGEMM_KERNEL_PACKER;
 }
 

@@ -210,6 +210,7 @@ void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& ru
     abi::GemmArgs args = step.args;
     set_scalars(p, run, *recorded.part, operands, args);
     const plan::Module& m = step.kernel->module;
+    if (m.family.in_integers) args.clamp_or_scalars.clamp = {args.alpha_high, args.beta_high};
     if (VKGEMM_HAS_NATIVE && m.is_native()) {
         bind(p, work, recorded, cmd, operands, args);  // which has addresses, so it only fills in `args`
         return launch(f, cmd, step, work.programs[recorded.step].function, args, p.context->caps.compute_units);

@@ -122,7 +122,8 @@ TEST_CASE("the table of kernels") {
         traits.structSize = sizeof traits;
         REQUIRE(vkgemmGetKernelTraits(i, nullptr, &traits, nullptr) == VKGEMM_SUCCESS);
         CHECK_MESSAGE((k.built == 1 || traits.native), name);  // machine code needs nvcc
-        CHECK(k.helper == (family == "reduce_k" || family == "list_tiles" || family.starts_with("pack")));
+        CHECK(k.helper == (family == "reduce_k" || family == "list_tiles" || family.ends_with("_int8") ||
+                           family.starts_with("pack")));
         CHECK((k.a == VKGEMM_TYPE_DEFAULT) ==
               (variant == "convert" || family == "gemv_blocks" || name.find("_mixed") != std::string::npos));
         CHECK(k.accumulate >= VKGEMM_TYPE_F32);

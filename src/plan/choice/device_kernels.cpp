@@ -180,10 +180,30 @@ DeviceKernels::DeviceKernels(const DeviceCaps& caps) : caps_(&caps) {
             // pack_fragments_mixed and convert round to what it reads.
             if (m.takes_converted() || (m.family.packs_fragments && m.a == f16 && m.b == f16))
                 add({types_key(mixed, mixed, m.accumulate, m.d), &k, fits, cost});
-        } else if (fits && k.module.role == Role::lister)
+        } else if (fits)
+            add_helper(k);
+    }
+}
+
+void DeviceKernels::add_helper(const Kernel& k) {
+    switch (k.module.role) {
+        case Role::packer:
+            packers_.push_back(&k);
+            break;
+        case Role::reducer:
+            reducers_.push_back(&k);
+            break;
+        case Role::lister:
             lister_ = &k;
-        else if (fits)
-            (k.module.role == Role::packer ? packers_ : reducers_).push_back(&k);
+            break;
+        case Role::splitter:
+            splitter_ = &k;
+            break;
+        case Role::joiner:
+            joiner_ = &k;
+            break;
+        default:
+            break;
     }
 }
 

@@ -41,13 +41,19 @@ class DeviceKernels {
     };
     /// The fastest second pass for these types.
     Reducer find_reducer(const Problem&, uint32_t slices) const;
-    const Kernel* lister() const { return lister_; }  // null: the device has no addresses
+    const Kernel* lister() const { return lister_; }      // null: the device has no addresses
+    const Kernel* splitter() const { return splitter_; }  // null: the library was built without products of int8
+    const Kernel* joiner() const { return joiner_; }      // likewise
 
    private:
+    void add_helper(const Kernel&);
+
     const DeviceCaps* caps_;
     std::vector<Product> products_;  // sorted by types
     std::vector<const Kernel*> packers_, reducers_;
     const Kernel* lister_ = nullptr;
+    const Kernel* splitter_ = nullptr;
+    const Kernel* joiner_ = nullptr;
 };
 
 }  // namespace vkgemm::plan

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "plan/base/concat.h"
+#include "plan/choice/from_int8.h"
 #include "plan/choice/unfit.h"
 #include "plan/problem/problem_text.h"
 
@@ -199,6 +200,9 @@ std::vector<Candidate> list_candidates(const DeviceKernels& device, const Proble
 
 std::vector<Candidate> list_candidates(const DeviceKernels& device, const Problem& p, const Request& request,
                                        const Result<Binding>& binding) {
+    if (is_from_int8(p))
+        return list_candidates(device, multiplied(p, device.caps()), request_for_multiplied(request, p, device.caps()),
+                               binding);
     std::vector<Candidate> out;
     out.reserve(kernels().size());
     if (!binding) {
@@ -216,6 +220,7 @@ Result<Choice> select(const DeviceKernels& device, const Problem& p, const Reque
 }
 
 Result<Choice> select(const DeviceKernels& device, const Problem& p, const Request& request, Binding binding) {
+    if (is_from_int8(p)) return select_from_int8(device, p, request, binding);
     if (!request.kernel.empty() && !find_kernel(request.kernel))
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, unknown_kernel(request.kernel)};
     if (const Result<Tile> named = with_constants(Tile{}, request.tile); !named) return named.status();

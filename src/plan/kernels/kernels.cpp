@@ -34,6 +34,7 @@ constexpr FeatureSet on_matrix_units(Type t) {
 // Machine code needs no feature of the types, because no SPIR-V declares them.
 constexpr FeatureSet native_needs = need::buffer_address | need::binary_import;
 constexpr FeatureSet needs_of(const Family& family, Type a, Type b, Type d, Type accumulate) {
+    if (family.in_integers) return 0;
     return to_read(a) | to_read(b) | to_write(d) | to_sum(accumulate) |
            (family.uses_matrix_units ? on_matrix_units(unit_type(family, a)) : 0) |
            (family.uses_packed_dots ? need::integer_dot : 0) | (family.wants_addresses ? need::buffer_address : 0) |

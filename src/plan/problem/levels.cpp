@@ -99,6 +99,13 @@ uint64_t common_step(const Levels& all, size_t operand) {
     return out;
 }
 
+void set_outer_strides(Problem& p, const Levels& all) {
+    p.outerStrideA = common_step(all, A);
+    p.outerStrideB = common_step(all, B);
+    p.outerStrideC = p.cSource == VKGEMM_C_NONE ? 0 : common_step(all, C);
+    p.outerStrideD = common_step(all, D);
+}
+
 }  // namespace
 
 void Levels::add(const Level& l) {
@@ -124,6 +131,14 @@ void merge_levels(Problem& p, Levels& all) {
     }
 }
 
+void take_level_from_kernel(Problem& p, Levels& all) {
+    all.add({.count = p.batch, .stride = {p.a.batchStride, p.b.batchStride, p.c.batchStride, p.d.batchStride}});
+    p.outerBatch *= p.batch;
+    p.batch = 1;
+    for (Matrix* x : {&p.a, &p.b, &p.c, &p.d}) x->batchStride = 0;
+    set_outer_strides(p, all);
+}
+
 void give_kernel_level(Problem& p, Levels& all) {
     const auto moves_packed = [&](const Level& l) {
         return (p.packedA != VKGEMM_PACKED_NONE && l.stride[A]) || (p.packedB != VKGEMM_PACKED_NONE && l.stride[B]);
@@ -145,10 +160,7 @@ void give_kernel_level(Problem& p, Levels& all) {
     p.d.batchStride = chosen.stride[D];
     p.outerBatch = 1;
     for (const Level& l : all) p.outerBatch *= l.count;
-    p.outerStrideA = common_step(all, A);
-    p.outerStrideB = common_step(all, B);
-    p.outerStrideC = p.cSource == VKGEMM_C_NONE ? 0 : common_step(all, C);
-    p.outerStrideD = common_step(all, D);
+    set_outer_strides(p, all);
     p.ratioA = p.ratioB = p.outerRatioA = p.outerRatioB = 1;
 }
 

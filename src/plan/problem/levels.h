@@ -44,5 +44,7 @@ void merge_levels(Problem&, Levels&);
 /// operand that comes packed, the one of most. What is left are dispatches: outerBatch becomes their number, and the
 /// outer strides become numbers that all steps of an operand from one of them to the next are multiples of.
 void give_kernel_level(Problem&, Levels&);
+/// Undoes that: the kernel has other uses for its batch (VKGEMM_ACCURACY_F64_SPLIT).
+void take_level_from_kernel(Problem&, Levels&);
 
 }  // namespace vkgemm::plan

@@ -157,7 +157,7 @@ Problem transposed(Problem p) {
 }  // namespace
 
 std::string_view accuracy_name(VkgemmAccuracy a) {
-    constexpr std::string_view names[] = {"f32", "f32_split", "f32_split_rows", "narrow", "mxint8"};
+    constexpr std::string_view names[] = {"f32", "f32_split", "f32_split_rows", "narrow", "mxint8", "f64_split"};
     return names[size_t(a)];
 }
 
@@ -166,7 +166,9 @@ Result<Problem> complete(Problem p) {
     for (uint64_t* count : {&p.outerBatch, &p.ratioA, &p.ratioB, &p.outerRatioA, &p.outerRatioB})
         if (*count == 0) *count = 1;
     if (std::string why = check_formats(p); !why.empty()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
-    if (p.accuracy >= VKGEMM_ACCURACY_NARROW) {
+    if (is_from_int8(p)) {
+        if (auto why = check_from_int8(p)) return *why;
+    } else if (p.accuracy >= VKGEMM_ACCURACY_NARROW) {
         if (!is_mixed(p))
             return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"the accuracy ", accuracy_name(p.accuracy),
                                                              " is for A and B of different types, not for two of ",
@@ -236,6 +238,7 @@ Normalised normalise(const Problem& completed) {
     out.repeated = levels_of(p);
     if (!loose) merge_levels(p, out.repeated);
     give_kernel_level(p, out.repeated);
+    if (is_from_int8(p)) take_level_from_kernel(p, out.repeated);
     return out;
 }
 
@@ -315,7 +318,8 @@ bool is_never_cut(const Problem& p) {
 
 bool adds_up_in_d(const Problem& p) {
     const auto reads_all = [](const EpilogueStep& s) { return info(s.kind).shape == StepShape::MATRIX; };
-    return p.d.type == p.accumulate && !p.batchInvariant && std::ranges::none_of(p.epilogue, reads_all);
+    return p.d.type == p.accumulate && !p.batchInvariant && !is_from_int8(p) &&
+           std::ranges::none_of(p.epilogue, reads_all);
 }
 
 Problem with_sizes(Problem p, const Sizes& s) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "plan/steps/make_steps.h"
+#include "shaders/common/moduli.h"
 
 namespace vkgemm::plan {
 namespace {
@@ -13,12 +14,24 @@ namespace {
 // times as much.
 constexpr double lost_by_fp8_units = (31 + 33 * (32 + 64 + 96)) * 0x1p-13 / 128;
 
+// A row is scaled to whole numbers, whose fractions are cut off, by at least sqrt(H / k) / 2 divided by its largest
+// element, where H is P / 2 - 1 (exponent_of() in shaders/split_int8): the norm of a row is at most sqrt(k) times that
+// element, an exponent is a multiple of 1, and 2^-20 covers what is rounded up. Each of the k elements of a row then
+// errs by at most the inverse, beside an element of the column, and the other way round. Then D is rounded.
+double bound_from_int8(double k) {
+    const double cut_off =
+        2 * std::sqrt(k / std::ldexp(double(MODULI_HALF_HIGH), MODULI_HALF_BITS - 31)) * (1 + 0x1p-20);
+    const double sum = 2 * k * cut_off + k * cut_off * cut_off;
+    return sum + std::ldexp(1.0, -info(f64).exact_bits) * (k + sum);
+}
+
 }  // namespace
 
 // k products and k sums in the accumulator, each off by at most half a unit in the last place of a partial sum, which
 // is at most k max|A| max|B|: to first order k/2 * eps * k, bounded here by the textbook gamma_(k+1) * k. Then one
 // rounding to D's type. From parts it is four times that (docs/accuracy.md).
 double error_bound_of(const Problem& p, const Kernel* kernel) {
+    if (is_from_int8(p)) return bound_from_int8(double(p.k));
     const TypeInfo& acc = info(p.accumulate);
     const double rounding = info(p.d.type).is_float ? std::ldexp(1.0, -info(p.d.type).exact_bits) : 0;
     if (is_scaled(p)) return (2 * std::ldexp(1.0, -info(f32).exact_bits) + rounding) * double(p.k);

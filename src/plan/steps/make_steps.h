@@ -21,6 +21,9 @@ Requirement packed_requirement(const Packing&);
 /// Of a workspace of so many bytes.
 Requirement workspace_requirement(uint64_t bytes, const DeviceCaps&);
 
+/// The steps of a problem that is computed from int8.
+std::vector<Step> steps_from_int8(const Choice&, const Normalised&, const DeviceCaps&, const Request&);
+
 /// Sets the work groups of a step, and how they are dispatched.
 void set_grid(Step&, uint64_t groups, const DeviceCaps&);
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "plan/base/rounding.h"
+#include "plan/choice/from_int8.h"
 #include "plan/choice/reach.h"
 
 namespace vkgemm::plan {
@@ -20,7 +21,8 @@ struct Reach {
     bool holds(const Problem& p, size_t count) const {
         const auto all = operands(p);
         return std::all_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count),
-                           [&](const Operand& x) { return !beyond_reach(p, x, dev, binding); });
+                           [&](const Operand& x) { return !beyond_reach(p, x, dev, binding); }) &&
+               (count < all.size() || !is_from_int8(p) || reaches_workspace(p, dev, binding));
     }
 
     // The largest size, of those up to the problem's, with which it is so; 0: there is none.

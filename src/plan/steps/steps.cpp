@@ -226,6 +226,18 @@ void set_sizes(std::span<Step> steps, const Tile& t, const Schedule& schedule, c
     if (schedule.split.reducer) size_reduction(steps[i + 1], steps[i], schedule, dev);
 }
 
+namespace {
+
+// What follows from the steps.
+void finish(Steps& out, const Schedule& schedule, const Normalised& normalised, const DeviceCaps& dev,
+            const Request& request) {
+    out.parts = {repeats_of(normalised, schedule, out.steps, out.binding, dev, request.operand_alignment)};
+    out.parts[0].cost = schedule.cost;
+    set_own_slots(out.slots, schedule, normalised.swapped, dev);
+}
+
+}  // namespace
+
 Steps make_steps(const Choice& choice, const Problem& completed, const Normalised& normalised, const DeviceCaps& dev,
                  const Request& request) {
     Steps out;
@@ -233,6 +245,11 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
     out.error_bound = error_bound_of(completed, choice.kernel);
     if (is_empty(completed)) return out;
     out.slots = requirements_of(completed, request.operand_alignment);
+    if (is_from_int8(completed)) {
+        out.steps = steps_from_int8(choice, normalised, dev, request);
+        finish(out, choice.schedule, normalised, dev, request);
+        return out;
+    }
 
     const Schedule& schedule = choice.schedule;
     const Problem& p = schedule.problem;
@@ -257,9 +274,7 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
         out.steps.push_back(product);
     }
     set_sizes(out.steps, choice.tile, schedule, normalised.problem, dev);
-    out.parts = {repeats_of(normalised, schedule, out.steps, out.binding, dev, request.operand_alignment)};
-    out.parts[0].cost = schedule.cost;
-    set_own_slots(out.slots, schedule, normalised.swapped, dev);
+    finish(out, schedule, normalised, dev, request);
     return out;
 }
 

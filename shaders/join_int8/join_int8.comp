@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// The last pass of f64 from int8: makes each element of D of the sums that the products of int8 left in the workspace,
+// one for each modulus, and the exponents that split_int8 scaled its row and column by. Only integers are used, so the
+// device needs no f64, and every device gives the same bits.
+//
+//     bias: the sums, plane by plane (slices of K one behind the other)      an invocation: one element
+//     +---------+  +---------+                                               1. each sum modulo its p
+//     |    #    |  |    #    |  ...  m rows, batch_a apart                   2. the number that leaves these
+//     +---------+  +---------+                                               3. times 2^(-mu - nu), rounded once
+//     scale: m exponents of rows; from batch_b on n of columns               4. alpha, beta and C
+//
+// An element whose row or column has an infinity or a NaN is summed from A and B themselves: products that are finite
+// do not count then. The high words of alpha and beta are in clamp_or_scalars, which has no other use here, so that 128
+// bytes of push constants suffice.
+#extension GL_GOOGLE_include_directive : require
+#include "common/int8_operands.glsl"
+#include "join_int8/remainder.glsl"
+
+WORDS(a, uvec2, 8, BIND_A, readonly)
+WORDS(b, uvec2, 8, BIND_B, readonly)
+WORDS(c, uvec2, 8, BIND_C, )
+WORDS(d, uvec2, 8, BIND_D, )
+WORDS(bias, int, 4, BIND_BIAS, readonly)
+WORDS(scale, int, 4, BIND_SCALE, readonly)
+
+const uvec2 ONE = uvec2(0, 0x3ff00000);
+
+// The product of a finite row and column, rounded. The sums of all slices of K wrap around only where p is 2^8.
+uvec2 finite_product(uint row, uint col, int exponent) {
+    const uint k = (args.k + MODULI_PAD_K - 1) / MODULI_PAD_K * MODULI_PAD_K;
+    const uint slices = (k + args.k_chunk - 1) / args.k_chunk;
+    const uint plane = args.m * args.batch_a, at = row * args.batch_a + col;
+    int sums[MODULI];
+    [[unroll]] for (uint t = 0; t < MODULI; ++t) sums[t] = AT(bias, args.bias.x * 2, at + t * plane);
+    for (uint s = 1; s < slices; ++s)
+        [[unroll]] for (uint t = 0; t < MODULI; ++t)
+            sums[t] += AT(bias, args.bias.x * 2, at + (s * MODULI + t) * plane);
+    clear_limbs();
+#define X(t, p, reciprocal, of_middle, of_high, inverse, inverse_16, inverse_31, l0, l1, l2, l3, l4, l5) \
+    ADD_REMAINDER(sums[t], p, reciprocal, inverse, inverse_16, inverse_31, l0, l1, l2, l3, l4, l5)
+    VKGEMM_MODULI(X)
+#undef X
+    uint sign;
+    const uvec4 magnitude = joined(sign);
+    return f64_rounded(sign, magnitude, -exponent);
+}
+
+// The product of a row and a column of which one is not finite: their sum in order, of products that need no precision.
+uvec2 other_product(uint row, uint col) {
+    uvec2 sum = uvec2(0);
+    for (uint k = 0; k < args.k; ++k) {
+        const uvec2 x = AT(a, args.a.x, TRANS_A != 0 ? k * args.lda + row : row * args.lda + k);
+        const uvec2 y = AT(b, args.b.x, TRANS_B != 0 ? col * args.ldb + k : k * args.ldb + col);
+        if (!f64_is_finite(x) || !f64_is_finite(y)) sum = f64_plus(sum, f64_times(x, y));
+    }
+    return sum;
+}
+
+void main() {
+    const uint i = work_group() * BN + gl_LocalInvocationIndex, row = i / args.n, col = i % args.n;
+    if (work_group() > (args.m * args.n - 1) / BN || row >= args.m) return;
+    uvec2 value = uvec2(0);
+    if (args.k != 0) {
+        const int mu = AT(scale, args.scale.x * 2, row), nu = AT(scale, args.scale.x * 2, args.batch_b + col);
+        value = mu == NOT_FINITE || nu == NOT_FINITE ? other_product(row, col) : finite_product(row, col, mu + nu);
+        const uvec2 alpha = uvec2(args.alpha, args.clamp_or_scalars.x);
+        if (alpha != ONE) value = f64_times(alpha, value);
+    }
+    const uvec2 beta = uvec2(args.beta, args.clamp_or_scalars.y);
+    if (USE_C != 0 && !f64_is_zero(beta)) {
+        uvec2 c = AT(c, args.c.x, TRANS_C != 0 ? col * args.ldc + row : row * args.ldc + col);
+        if (beta != ONE) c = f64_times(beta, c);
+        value = f64_plus(value, c);
+    }
+    AT(d, args.d.x, row * args.ldd + col) = value;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// f64 from products of int8 (VKGEMM_ACCURACY_F64_SPLIT): what is multiplied, and the passes around it.
+#pragma once
+#include "plan/choice/select.h"
+
+namespace vkgemm::plan {
+
+/// What the kernels multiply for this problem, which is normalised: itself, unless it is computed from int8. Then a
+/// batch of one product of int8 for each modulus, or of i32 if the device stores no elements of 8 bits.
+Problem multiplied(const Problem&, const DeviceCaps&);
+
+/// The request for what is multiplied: it gets the workspace that the operands leave.
+Request request_for_multiplied(const Request&, const Problem&, const DeviceCaps&);
+
+/// The workspace begins with an exponent for each row of A, and, so many bytes further on, for each column of B.
+uint64_t exponents_of_b(const Problem&);
+
+/// Whether 32-bit indices, or one descriptor, reach every part of the workspace of a problem computed from int8.
+bool reaches_workspace(const Problem&, const DeviceCaps&, Binding);
+
+/// The kernel for what is multiplied, with the passes around it. `p` is computed from int8, and normalised. The caller
+/// checks that the workspace is large enough.
+Result<Choice> select_from_int8(const DeviceKernels&, const Problem& p, const Request&, Binding);
+
+}  // namespace vkgemm::plan

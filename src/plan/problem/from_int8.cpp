@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// What accuracy=f64_split cannot do.
+#include "plan/base/concat.h"
+#include "plan/problem/problem.h"
+#include "shaders/common/moduli.h"
+
+namespace vkgemm::plan {
+namespace {
+
+Refusal unfit_int8(std::string_view what, std::string_view remedy) {
+    return {VKGEMM_ERROR_UNSUPPORTED, concat({"the accuracy f64_split is ", what, "; ", remedy})};
+}
+
+}  // namespace
+
+std::optional<Status> check_from_int8(const Problem& p) {
+    constexpr std::string_view other = "leave the accuracy at its default";
+    for (const Type t : {p.a.type, p.b.type, p.c.type, p.accumulate, p.d.type})
+        if (t != f64) return unfit_int8(concat({"for f64 throughout, not for ", info(t).name}), other);
+    if (p.grouping != VKGEMM_GROUPING_NONE) return unfit_int8("not for groups", other);
+    if (p.epilogue.count) return unfit_int8("for products without an epilogue", "apply its steps in another pass");
+    if (p.upTo) return unfit_int8("not for sizes that vary (upTo)", "make a plan for each size");
+    if (p.packedA != VKGEMM_PACKED_NONE || p.packedB != VKGEMM_PACKED_NONE)
+        return unfit_int8("not for operands that come packed", "pass them as the problem describes them");
+    if (p.k > MODULI_MOST_K)
+        return Refusal{VKGEMM_ERROR_LIMIT,
+                       concat({"k is ", p.k, ", above the limit of ", MODULI_MOST_K,
+                               " for accuracy=f64_split; add up products of shorter slices of k by beta = 1"})};
+    return std::nullopt;
+}
+
+}  // namespace vkgemm::plan

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: MIT
+// f64 from products of int8 (accuracy=f64_split): every bit of D, which is the same on every device, and its error.
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "plan/base/concat.h"
+#include "plan/problem/problem_text.h"
+#include "support/device.h"
+#include "support/exact_sum.h"
+#include "support/random.h"
+#include "vkgemm/text.hpp"
+
+using namespace vkgemm::test;
+using vkgemm::plan::Problem;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// The moduli, whose product less 2, halved, is the largest magnitude that can be found again.
+constexpr uint32_t moduli[] = {256, 255, 253, 251, 247, 241, 239, 233, 229, 227, 223, 217, 211, 199, 197};
+struct Wide {
+    uint64_t high = 0, low = 1;
+};
+Wide largest() {
+    Wide p;
+    for (const uint32_t modulus : moduli) {
+        const uint64_t below = (p.low & 0xffffffff) * modulus, above = (p.low >> 32) * modulus + (below >> 32);
+        p = {p.high * modulus + (above >> 32), above << 32 | (below & 0xffffffff)};
+    }
+    return {p.high >> 1, (p.high << 63 | p.low >> 1) - 1};
+}
+
+// A row of A, or a column of B, as whole numbers times 2^-exponent.
+struct Scaled {
+    std::vector<uint64_t> size;
+    std::vector<bool> negative;
+    int exponent = 0;
+    bool is_finite = true;
+    double norm = 0, sum = 0;  // of magnitudes, divided by 2^order
+    int order = 0;             // 2^order is at most the largest magnitude, and at least half of it
+
+    explicit Scaled(const std::vector<double>& x) {
+        double largest_x = 0;
+        for (const double v : x) {
+            is_finite = is_finite && std::isfinite(v);
+            largest_x = std::max(largest_x, std::fabs(v));
+        }
+        if (!is_finite || largest_x == 0) {
+            size.assign(x.size(), 0);
+            negative.assign(x.size(), false);
+            return;
+        }
+        order = std::ilogb(largest_x);
+        uint64_t squares = 0;
+        for (const double v : x) {
+            const double up = std::ceil(std::ldexp(std::fabs(v), 22 - order));
+            const auto whole = v != 0 && up == 0 ? uint64_t{1} : static_cast<uint64_t>(up);
+            squares += whole * whole;
+            const double part = std::ldexp(v, -order);
+            norm += part * part;
+            sum += std::fabs(part);
+        }
+        norm = std::sqrt(norm);
+        int half = 60;  // the largest with which squares * 4^half is at most largest()
+        while (exceeds(squares, 2 * half)) --half;
+        exponent = half + 22 - order;
+        for (const double v : x) {
+            int of = 0;
+            const uint64_t s = ExactSum::significand(v, of);
+            const int left = of + exponent;
+            size.push_back(left >= 0 ? s << left : left > -64 ? s >> -left : 0);
+            negative.push_back(std::signbit(v));
+        }
+    }
+
+   private:
+    static bool exceeds(uint64_t squares, int exponent) {
+        const Wide most = largest();
+        ExactSum left;
+        left.add(squares, 1, exponent, false);
+        left.add(most.high, uint64_t{1} << 63, 1, true);
+        left.add(most.low, 1, 0, true);
+        return left.sign() > 0;
+    }
+};
+
+/// What kinds of elements A and B have.
+enum class Fill { phi_half, phi_1, phi_2, phi_4, huge, subnormal, powers, whole, any, edge, pairs, special };
+constexpr Fill finite_fills[] = {Fill::phi_half,  Fill::phi_1,  Fill::phi_2, Fill::phi_4, Fill::huge,
+                                 Fill::subnormal, Fill::powers, Fill::whole, Fill::any,   Fill::edge};
+
+double normal(Random& r) { return std::sqrt(-2 * std::log(1 - r.unit())) * std::cos(6.283185307179586 * r.unit()); }
+double element(Fill fill, Random& r) {
+    const double sign = r.one_in(2) ? -1 : 1;
+    switch (fill) {
+        case Fill::phi_half:
+            return (r.unit() - 0.5) * std::exp(0.5 * normal(r));
+        case Fill::phi_1:
+            return (r.unit() - 0.5) * std::exp(normal(r));
+        case Fill::phi_2:
+            return (r.unit() - 0.5) * std::exp(2 * normal(r));
+        case Fill::phi_4:
+            return (r.unit() - 0.5) * std::exp(4 * normal(r));
+        case Fill::huge:
+            return r.one_in(40) ? sign * 0x1p300 * r.unit() : r.unit() - 0.5;
+        case Fill::subnormal:
+            return sign * std::bit_cast<double>(r.bits() >> (11 + r.below(53)));
+        case Fill::powers:
+            return r.one_in(4) ? sign * 0 : std::ldexp(sign, static_cast<int>(r.between(-40, 40)));
+        case Fill::whole:
+            return static_cast<double>(r.between(-9, 9));
+        case Fill::any:  // but what overflows when it is squared
+            return std::ldexp(sign * r.unit(), static_cast<int>(r.between(-1100, 500)));
+        case Fill::edge: {  // alone in a row, it is about as large as an exponent allows
+            const double root = std::sqrt(std::ldexp(static_cast<double>(largest().high), -52));
+            const double off = std::ldexp(static_cast<double>(r.between(-2, 2)), -static_cast<int>(r.between(21, 52)));
+            return std::ldexp(sign * root * (1 + off), static_cast<int>(r.between(-3, 3)));
+        }
+        case Fill::pairs:  // of filled()
+        case Fill::special:
+            break;
+    }
+    const double list[] = {infinity, -infinity, nan, 0.0, -0.0, 1, -1, 0x1p1000};
+    return r.one_in(12) ? list[r.below(8)] : r.unit() - 0.5;
+}
+
+bool same_bits(double x, double y) {
+    return (std::isnan(x) && std::isnan(y)) || std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y);
+}
+double times(double x, double y) {  // rounded, never part of a fused multiply-add
+    volatile double product = x * y;
+    return product;
+}
+
+/// A context without what f64 from int8 can do without: f64, elements of 8 bits, addresses.
+const vkgemm::Context& bare() {
+    static vkgemm::Context context;
+    if (context.handle()) return context;
+    const auto& d = device();
+    static VkPhysicalDeviceFeatures2 none{};
+    none.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    auto made = vkgemm::Context::create({.instance = d.instance(),
+                                         .physicalDevice = d.physicalDevice(),
+                                         .device = d.handle(),
+                                         .apiVersion = d.apiVersion(),
+                                         .getInstanceProcAddr = d.getInstanceProcAddr(),
+                                         .enabledFeatures = &none,
+                                         .enabledExtensions = d.enabledExtensions()});
+    REQUIRE_MESSAGE(made, made.status().text);
+    context = *std::move(made);
+    before_closing([] { context = {}; });
+    return context;
+}
+
+struct FromInt8 {
+    std::string line;
+    Fill fill = Fill::phi_1;
+    const vkgemm::Context* context = nullptr;  // null: the device's
+    const char* kernel = nullptr;
+};
+
+/// Operands and results of one run.
+struct Run {
+    vkgemm::plan::PreparedProblem p;
+    double alpha, beta;
+    std::vector<double> a{}, b{}, c{}, d{}, before{};  // before: what D held
+    double promised = 0;
+    std::string used{};
+
+    uint64_t at(const vkgemm::plan::Matrix& x, uint64_t outer_stride, uint64_t ratio, uint64_t outer_ratio,
+                uint64_t batch, uint64_t row, uint64_t col) const {
+        const uint64_t inner = batch % p.completed.batch / ratio, outer = batch / p.completed.batch / outer_ratio;
+        return outer * outer_stride + inner * x.batchStride +
+               (x.layout == vkgemm::plan::rowMajor ? row * x.ld + col : col * x.ld + row);
+    }
+    uint64_t at_a(uint64_t batch, uint64_t row, uint64_t k) const {
+        const Problem& q = p.completed;
+        return at(q.a, q.outerStrideA, q.ratioA, q.outerRatioA, batch, row, k);
+    }
+    uint64_t at_b(uint64_t batch, uint64_t k, uint64_t col) const {
+        const Problem& q = p.completed;
+        return at(q.b, q.outerStrideB, q.ratioB, q.outerRatioB, batch, k, col);
+    }
+    uint64_t at_d(uint64_t batch, uint64_t row, uint64_t col) const {
+        return at(p.completed.d, p.completed.outerStrideD, 1, 1, batch, row, col);
+    }
+    uint64_t at_c(uint64_t batch, uint64_t row, uint64_t col) const {
+        return at(p.completed.c, p.completed.outerStrideC, 1, 1, batch, row, col);
+    }
+};
+
+std::vector<double> filled(uint64_t bytes, Fill fill, Random& random) {
+    std::vector<double> out(bytes / sizeof(double));
+    for (double& x : out) x = element(fill, random);
+    if (fill == Fill::pairs)  // rows of two whole numbers whose squares add up to almost as much as is possible
+        for (size_t i = 0; i + 1 < out.size(); i += 2) {
+            const double most = std::ldexp(static_cast<double>(largest().high), -8);
+            const double x = std::floor(std::sqrt(most)) - static_cast<double>(random.below(3));
+            const double sign = random.one_in(2) ? -1 : 1;
+            out[i] = sign * x;
+            out[i + 1] = sign * std::floor(std::sqrt(most - x * x));
+        }
+    return out;
+}
+
+Run run(const FromInt8& x, uint64_t seed) {
+    const auto parsed = vkgemm::plan::parse_problem(x.line + " accuracy=f64_split");
+    REQUIRE_MESSAGE(parsed, parsed.status().text);
+    const vkgemm::Context& context = x.context ? *x.context : device().context();
+    const auto plan = context.createPlan(parsed->problem, {.kernel = x.kernel, .workspaceLimit = uint64_t{1} << 30});
+    REQUIRE_MESSAGE(plan, x.line, ": ", plan.status().text);
+    const VkgemmPlanInfo info = plan->info();
+    const auto prepared = vkgemm::plan::prepare(parsed->problem);
+    REQUIRE(prepared);
+    Random random(seed);
+    Run out{
+        .p = *prepared, .alpha = parsed->alpha, .beta = parsed->beta, .promised = info.errorBound, .used = info.kernel};
+    out.a = filled(info.requiredBytes[VKGEMM_SLOT_A], x.fill, random);
+    out.b = filled(info.requiredBytes[VKGEMM_SLOT_B], x.fill, random);
+    out.c = filled(info.requiredBytes[VKGEMM_SLOT_C], out.beta == 0 ? Fill::special : Fill::phi_1, random);
+    out.before = filled(info.requiredBytes[VKGEMM_SLOT_D], out.beta == 0 ? Fill::special : Fill::phi_1, random);
+    out.d = out.before;
+    const auto buffer = [&](const std::vector<double>& data) {
+        auto made = device().createBuffer(std::max<uint64_t>(8 * data.size(), 256));
+        REQUIRE_MESSAGE(made, made.status().text);
+        if (!data.empty()) REQUIRE(device().upload(*made, data));
+        return *std::move(made);
+    };
+    const auto a = buffer(out.a), b = buffer(out.b), c = buffer(out.c), d = buffer(out.d);
+    auto space = device().createBuffer(std::max<uint64_t>(info.requiredBytes[VKGEMM_SLOT_WORKSPACE], 256));
+    REQUIRE(space);
+    REQUIRE(device().fill(*space, 0, space->size() / 4 * 4, 0xabcdef01));  // what a pass forgets to write
+    vkgemm::Run r{.a = a.operand(),
+                  .b = b.operand(),
+                  .d = d.operand(),
+                  .workspace = space->operand(),
+                  .alpha = out.alpha,
+                  .beta = out.beta};
+    if (!out.c.empty()) r.c = c.operand();
+    const auto done = device().submit([&](VkCommandBuffer commands) { return plan->record(commands, r); });
+    REQUIRE_MESSAGE(done, x.line, ": ", done.text);
+    REQUIRE(device().download(d, out.d));
+    return out;
+}
+
+/// What of the products is not finite, summed as IEEE arithmetic does: no other sum is not finite.
+double sum_of_others(const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0;
+    for (size_t k = 0; k < a.size(); ++k)
+        if (!std::isfinite(a[k]) || !std::isfinite(b[k])) sum += times(a[k], b[k]);
+    return sum;
+}
+
+/// The product of a row and a column, whole numbers multiplied without any rounding, and then rounded once.
+double expected(const Scaled& a, const Scaled& b) {
+    ExactSum sum;
+    for (size_t k = 0; k < a.size.size(); ++k)
+        sum.add(a.size[k], b.size[k], -a.exponent - b.exponent, a.negative[k] != b.negative[k]);
+    return sum.rounded();
+}
+
+/// How far `d` is from the product, divided by 2^(a.order + b.order), and how far it may be: each element is cut off
+/// below 2^-exponent, and an exponent is so large that this is at most twice the norm divided by the root of P / 2.
+/// Then D is rounded once. 2^-19 covers how norms are rounded up.
+void check_error(const Run& x, const std::vector<double>& a, const std::vector<double>& b, const Scaled& of_a,
+                 const Scaled& of_b, double d) {
+    ExactSum sum;
+    for (size_t k = 0; k < a.size(); ++k) sum.add(a[k], b[k]);
+    const double exact_over = sum.over(of_a.order + of_b.order);
+    sum.add(d, 1, true);
+    const int order = of_a.order + of_b.order;
+    const double error = std::fabs(sum.over(order)), k = static_cast<double>(a.size());
+    const double root = std::sqrt(static_cast<double>(largest().high)) * 0x1p32 / (1 + 0x1p-19);
+    const double cut_a = 2 * of_a.norm / root, cut_b = 2 * of_b.norm / root;
+    const double half_unit = std::max(0x1p-53 * (std::fabs(exact_over) + error), std::ldexp(0x1p-1073, -order - 2));
+    const double bound = cut_a * of_b.sum + cut_b * of_a.sum + k * cut_a * cut_b + half_unit;
+    CHECK_MESSAGE(error <= bound, x.used, " is off by ", error, ", and the bound is ", bound);
+    if (std::fabs(d) > 0x1p-1000) CHECK(error <= 4 * x.promised);  // the largest elements are below 2^(order + 1)
+}
+
+struct Count {
+    size_t elements = 0, wrong = 0;
+    std::string first{};
+};
+
+/// Compares every element of D, and what is between them, with what integers give.
+Count compare(const FromInt8& what, const Run& x, bool errors) {
+    const Problem& p = x.p.completed;
+    Count count;
+    std::vector<double> want = x.before;
+    for (uint64_t batch = 0; batch < p.batch * p.outerBatch; ++batch) {
+        std::vector<std::vector<double>> rows(p.m), cols(p.n);
+        std::vector<Scaled> scaled_rows, scaled_cols;
+        for (uint64_t i = 0; i < p.m; ++i) {
+            for (uint64_t k = 0; k < p.k; ++k) rows[i].push_back(x.a[x.at_a(batch, i, k)]);
+            scaled_rows.emplace_back(rows[i]);
+        }
+        for (uint64_t j = 0; j < p.n; ++j) {
+            for (uint64_t k = 0; k < p.k; ++k) cols[j].push_back(x.b[x.at_b(batch, k, j)]);
+            scaled_cols.emplace_back(cols[j]);
+        }
+        for (uint64_t i = 0; i < p.m; ++i)
+            for (uint64_t j = 0; j < p.n; ++j) {
+                const bool finite = scaled_rows[i].is_finite && scaled_cols[j].is_finite;
+                double value = finite ? expected(scaled_rows[i], scaled_cols[j]) : sum_of_others(rows[i], cols[j]);
+                if (errors && finite && std::isfinite(value) && x.alpha == 1 && x.beta == 0)
+                    check_error(x, rows[i], cols[j], scaled_rows[i], scaled_cols[j], value);
+                value = x.alpha == 0 ? 0 : times(x.alpha, value);
+                const uint64_t at = x.at_d(batch, i, j);
+                if (p.cSource != VKGEMM_C_NONE && x.beta != 0)
+                    value += times(x.beta, p.cSource == VKGEMM_C_IS_D ? x.before[at] : x.c[x.at_c(batch, i, j)]);
+                want[at] = value;
+                ++count.elements;
+            }
+    }
+    for (size_t i = 0; i < want.size(); ++i)
+        if (!same_bits(want[i], x.d[i]) && count.wrong++ == 0)
+            count.first = vkgemm::plan::concat({what.line, " (", x.used, "), element ", i, ": ",
+                                                vkgemm::numberText(x.d[i]), ", not ", vkgemm::numberText(want[i])});
+    return count;
+}
+
+void check(const FromInt8& x, uint64_t seed = 1, bool errors = false) {
+    const Count count = compare(x, run(x, seed), errors);
+    CHECK_MESSAGE(count.wrong == 0, count.wrong, " wrong elements of D: ", count.first);
+    CHECK(count.elements > 0);
+}
+
+std::string refusal(const std::string& line, uint64_t workspace = uint64_t{1} << 30) {
+    const auto parsed = vkgemm::plan::parse_problem(line + " accuracy=f64_split");
+    REQUIRE(parsed);
+    const auto plan = device().context().createPlan(parsed->problem, {.workspaceLimit = workspace});
+    return plan ? "" : plan.status().text;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("from int8");
+
+TEST_CASE("f64_split: every bit, and errors within the bound, however exponents spread") {
+    uint64_t seed = seed_or(1);
+    for (const Fill fill : finite_fills)
+        for (const char* const line : {"f64*f64 9x17x200", "f64*f64 20x6x65 layout=tt", "f64*f64 40x50x1"})
+            check({.line = line, .fill = fill}, ++seed, true);
+}
+
+TEST_CASE("f64_split: products as large as can be found again") {
+    check({.line = "f64*f64 20x20x2 layout=nt", .fill = Fill::pairs}, seed_or(2), true);
+}
+
+TEST_CASE("f64_split: a device without f64, int8 or addresses gives the same bits") {
+    for (const Fill fill : {Fill::phi_2, Fill::subnormal, Fill::special})
+        check({.line = "f64*f64 9x21x130 alpha=-3 beta=0.7 c=separate", .fill = fill, .context = &bare()}, 7);
+}
+
+TEST_CASE("f64_split: infinities and NaN") {
+    for (const char* const line : {"f64*f64 24x30x19", "f64*f64 24x30x19 layout=tn layout_d=t", "f64*f64 8x8x1"})
+        check({.line = line, .fill = Fill::special}, seed_or(3));
+}
+
+TEST_CASE("f64_split: layouts, leading dimensions, batches, C and factors") {
+    for (const char* const line : {
+             "f64*f64 13x9x70 layout=nt lda=77 ldb=91 ldd=10 beta=1",
+             "f64*f64 13x9x70 layout=tn layout_d=t alpha=0.1 beta=-0.3 c=separate",
+             "f64*f64 13x9x70 alpha=0 beta=0.3 c=d",
+             "f64*f64 13x9x70 alpha=1e-320 beta=1e300 c=d",
+             "f64*f64 6x7x33 batch=3 stride_b=0",
+             "f64*f64 6x7x33 batch=4 ratio_b=2 outer=2 beta=2 c=d",
+             "f64*f64 5x4x0 beta=3 c=d",
+             "f64*f64 1x40x300",
+             "f64*f64 40x1x300 layout=nt",
+         })
+        check({.line = line}, seed_or(5));
+}
+
+TEST_CASE("f64_split: slices of K, and each kernel's edges") {
+    for (const char* const line : {"f64*f64 4x4x6000", "f64*f64 70x130x90"}) check({.line = line}, seed_or(9), true);
+}
+
+TEST_CASE("f64_split: what it cannot do is refused with the limit") {
+    CHECK(refusal("f64*f64 4x4x131073") ==
+          "k is 131073, above the limit of 131072 for accuracy=f64_split; add up products of shorter slices of k by "
+          "beta = 1");
+    CHECK(refusal("f32*f32 4x4x4").find("is for f64 throughout, not for f32") != std::string::npos);
+    CHECK(refusal("f64*f64 4x4x4 act=relu").find("without an epilogue") != std::string::npos);
+    CHECK(refusal("f64*f64 4x4x4 upto=m").find("upTo") != std::string::npos);
+    CHECK(refusal("f64*f64 4x4x4 packed_b=any").find("come packed") != std::string::npos);
+    CHECK(refusal("f64*f64 64x64x64", 1000).find("needs a workspace of ") != std::string::npos);
+}

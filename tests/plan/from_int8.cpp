@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// f64 from products of int8: the constants of the shaders, and what is planned.
+#include "plan/choice/from_int8.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <numeric>
+#include <vector>
+
+#include "plan/plan.h"
+#include "plan/problem/problem_text.h"
+#include "plan/steps/make_steps.h"
+#include "shaders/common/moduli.h"
+#include "support/files.h"
+#include "support/string_util.h"
+
+using namespace vkgemm::plan;
+using namespace vkgemm::test;
+
+namespace {
+
+/// A whole number in limbs of 20 bits, the least significant one first.
+using Limbs = std::array<uint64_t, MODULI_LIMBS>;
+
+Limbs times(Limbs x, uint64_t factor) {
+    uint64_t carry = 0;
+    for (uint64_t& limb : x) {
+        carry += limb * factor;
+        limb = carry & 0xfffff;
+        carry >>= 20;
+    }
+    CHECK(carry == 0);
+    return x;
+}
+uint64_t modulo(const Limbs& x, uint64_t p) {
+    uint64_t rest = 0;
+    for (size_t i = x.size(); i-- > 0;) rest = ((rest << 20) + x[i]) % p;
+    return rest;
+}
+uint64_t power_of_2(uint32_t exponent, uint64_t p) {
+    uint64_t out = 1;
+    for (uint32_t i = 0; i < exponent; ++i) out = out * 2 % p;
+    return out;
+}
+
+struct Modulus {
+    uint64_t t, p, reciprocal, of_middle, of_high, inverse, inverse_16, inverse_31;
+    Limbs limbs;
+};
+constexpr Modulus moduli[] = {
+#define X(t, p, reciprocal, of_middle, of_high, inverse, inverse_16, inverse_31, ...) \
+    {t, p, reciprocal, of_middle, of_high, inverse, inverse_16, inverse_31, {__VA_ARGS__}},
+    VKGEMM_MODULI(X)
+#undef X
+};
+
+Limbs product_of_all() {
+    Limbs p{1};
+    for (const Modulus& x : moduli) p = times(p, x.p);
+    return p;
+}
+
+DeviceCaps device(const std::string& name) { return *parse_device_caps(file_text("devices/" + name + ".txt")); }
+
+Result<Plan> plan_on(const DeviceCaps& caps, const std::string& line, uint64_t workspace = uint64_t{1} << 40) {
+    Request request;
+    request.workspace_limit = workspace;
+    request.addresses = caps.features & need::buffer_address;
+    return make_plan(DeviceKernels(caps), parse_problem(line + " accuracy=f64_split")->problem, request);
+}
+
+Plan planned(const DeviceCaps& caps, const std::string& line) {
+    auto plan = plan_on(caps, line);
+    REQUIRE_MESSAGE(bool(plan), line, ": ", plan.status().text);
+    return *plan;
+}
+
+}  // namespace
+
+TEST_CASE("f64_split: the moduli share no divisor, and every constant follows from them") {
+    CHECK(std::size(moduli) == MODULI);
+    for (const Modulus& x : moduli) {
+        CAPTURE(x.p);
+        CHECK(&x == &moduli[x.t]);
+        for (const Modulus& y : moduli) CHECK((&x == &y || std::gcd(x.p, y.p) == 1));
+        const uint64_t power = uint64_t{1} << 39, excess = x.reciprocal * x.p - power;
+        CHECK(excess < x.p);
+        CHECK((excess << 30) < power);  // so that the quotient is exact below 2^30
+        CHECK(x.of_middle == power_of_2(20, x.p));
+        CHECK(x.of_high == power_of_2(40, x.p));
+        CHECK(times(x.limbs, x.p) == product_of_all());
+        CHECK(x.inverse * modulo(x.limbs, x.p) % x.p == 1);
+        CHECK(x.inverse_16 == x.inverse * power_of_2(16, x.p) % x.p);
+        CHECK((x.inverse_31 + x.inverse * power_of_2(31, x.p)) % x.p == 0);
+    }
+    const Limbs p = product_of_all();
+    Limbs whole{}, half{};
+#define X(i, limb) whole[i] = limb;
+    MODULI_PRODUCT(X)
+#undef X
+#define X(i, limb) half[i] = limb;
+    MODULI_HALF(X)
+#undef X
+    CHECK(whole == p);
+    Limbs twice = times(half, 2);
+    twice[0] += 2;
+    CHECK(twice == p);
+    CHECK(MODULI_TOP == (p[5] << 10 | p[4] >> 10));
+    const uint64_t first = half[5] << 47 | half[4] << 27 | half[3] << 7 | half[2] >> 13;
+    CHECK((first >> 63) == 1);
+    CHECK((uint64_t{MODULI_HALF_HIGH} << 32 | MODULI_HALF_LOW) == first);
+    CHECK(MODULI_HALF_BITS == 100 + 16);
+}
+
+TEST_CASE("f64_split: two splits, a batch of products, and a join, each part of the workspace its own") {
+    for (const char* const name : {"h200", "lavapipe", "swiftshader", "bare"}) {
+        DeviceCaps caps = device(name);
+        caps.features &= ~FeatureSet{need::float64};
+        for (const char* const line : {"f64*f64 300x200x1000", "f64*f64 33x70x20000 layout=tt layout_d=t"}) {
+            CAPTURE(name);
+            CAPTURE(line);
+            const Plan plan = planned(caps, line);
+            const std::vector<Step>& s = plan.steps.steps;
+            REQUIRE(s.size() == 4);
+            CHECK(s[0].kernel->module.role == Role::splitter);
+            CHECK(s[1].kernel->module.role == Role::splitter);
+            CHECK(s[2].kernel == plan.choice.kernel);
+            CHECK(s[3].kernel->module.role == Role::joiner);
+            CHECK((s[2].waits && s[3].waits && !s[0].waits && !s[1].waits));
+            CHECK(s[2].args.batch == MODULI);
+            CHECK(s[2].args.k % MODULI_PAD_K == 0);
+            CHECK(info(s[2].kernel->module.a).bytes == (caps.features & need::storage8 ? 1 : 4));
+            CHECK(s[2].constants.PARTIAL == 1);
+            const Problem& p = plan.problem.normalised.problem;
+            const uint64_t exponents = s[1].offsets[BIND_C] + 4 * p.n, bytes = info(s[2].kernel->module.a).bytes;
+            CHECK(s[0].offsets[BIND_D] >= exponents);
+            CHECK(s[1].offsets[BIND_C] >= 4 * p.m);
+            CHECK(s[1].offsets[BIND_C] % 256 == 0);  // so that no descriptors overlap
+            CHECK(s[3].args.batch_b * 4 == s[1].offsets[BIND_C]);
+            CHECK(s[0].bytes[BIND_D] == MODULI * p.m * s[2].args.k * bytes);
+            CHECK(s[1].offsets[BIND_D] >= s[0].offsets[BIND_D] + s[0].bytes[BIND_D]);
+            CHECK(s[2].offsets[BIND_D] >= s[1].offsets[BIND_D] + s[1].bytes[BIND_D]);
+            CHECK(s[3].offsets[BIND_BIAS] == s[2].offsets[BIND_D]);
+            const uint64_t sums = 4 * MODULI * p.m * s[3].args.batch_a * plan.choice.schedule.split.slices;
+            CHECK(plan.steps.slots[VKGEMM_SLOT_WORKSPACE].bytes == s[2].offsets[BIND_D] + sums);
+            CHECK(s[3].args.k_chunk == s[2].args.k_chunk);
+        }
+    }
+}
+
+TEST_CASE("f64_split: the bound is below that of f64 arithmetic") {
+    for (const char* const line : {"f64*f64 8x8x1", "f64*f64 8x8x2", "f64*f64 8x8x100", "f64*f64 8x8x131072"}) {
+        CAPTURE(line);
+        const Problem exact = *complete(parse_problem(line)->problem);
+        CHECK(planned(device("h200"), line).steps.error_bound < error_bound_of(exact, nullptr));
+        CHECK(planned(device("h200"), line).steps.error_bound > 0x1p-53 * double(exact.k));
+    }
+}
+
+TEST_CASE("f64_split: products of a batch repeat the steps, and blocks of what is too large do") {
+    const Plan batch = planned(device("h200"), "f64*f64 64x64x64 batch=6 outer=2 layout=tn");
+    REQUIRE(batch.steps.parts.size() == 1);
+    CHECK(batch.steps.parts[0].count == 12);
+    CHECK(batch.steps.parts[0].are_ordered);
+    CHECK(batch.steps.steps.size() == 4);
+    const Plan large = planned(device("h200"), "f64*f64 20000x20000x64");  // 6e9 sums
+    CHECK(large.steps.parts[0].count * large.steps.parts.size() >= 3);
+    const Plan empty = planned(device("h200"), "f64*f64 64x64x0 beta=2");
+    CHECK(empty.steps.steps.size() == 1);
+}
+
+TEST_CASE("f64_split: a workspace that is too small is refused with the bytes that would do") {
+    const uint64_t needed = planned(device("h200"), "f64*f64 64x64x64").steps.slots[VKGEMM_SLOT_WORKSPACE].bytes;
+    const auto refused = plan_on(device("h200"), "f64*f64 64x64x64", 1000);
+    REQUIRE(!refused);
+    CHECK(refused.status().code == VKGEMM_ERROR_WORKSPACE);
+    CHECK(has_words(refused.status().text, "workspaceLimit is 1000"));
+    CHECK(plan_on(device("h200"), "f64*f64 64x64x64", needed));
+}
