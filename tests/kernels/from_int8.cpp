@@ -93,39 +93,39 @@ struct Scaled {
 };
 
 /// What kinds of elements A and B have.
-enum class Fill { phi_half, phi_1, phi_2, phi_4, huge, subnormal, powers, whole, any, edge, pairs, special };
-constexpr Fill finite_fills[] = {Fill::phi_half,  Fill::phi_1,  Fill::phi_2, Fill::phi_4, Fill::huge,
-                                 Fill::subnormal, Fill::powers, Fill::whole, Fill::any,   Fill::edge};
+enum class Values { phi_half, phi_1, phi_2, phi_4, huge, subnormal, powers, whole, any, edge, pairs, special };
+constexpr Values finite_fills[] = {Values::phi_half,  Values::phi_1,  Values::phi_2, Values::phi_4, Values::huge,
+                                 Values::subnormal, Values::powers, Values::whole, Values::any,   Values::edge};
 
 double normal(Random& r) { return std::sqrt(-2 * std::log(1 - r.unit())) * std::cos(6.283185307179586 * r.unit()); }
-double element(Fill fill, Random& r) {
+double element(Values fill, Random& r) {
     const double sign = r.one_in(2) ? -1 : 1;
     switch (fill) {
-        case Fill::phi_half:
+        case Values::phi_half:
             return (r.unit() - 0.5) * std::exp(0.5 * normal(r));
-        case Fill::phi_1:
+        case Values::phi_1:
             return (r.unit() - 0.5) * std::exp(normal(r));
-        case Fill::phi_2:
+        case Values::phi_2:
             return (r.unit() - 0.5) * std::exp(2 * normal(r));
-        case Fill::phi_4:
+        case Values::phi_4:
             return (r.unit() - 0.5) * std::exp(4 * normal(r));
-        case Fill::huge:
+        case Values::huge:
             return r.one_in(40) ? sign * 0x1p300 * r.unit() : r.unit() - 0.5;
-        case Fill::subnormal:
+        case Values::subnormal:
             return sign * std::bit_cast<double>(r.bits() >> (11 + r.below(53)));
-        case Fill::powers:
+        case Values::powers:
             return r.one_in(4) ? sign * 0 : std::ldexp(sign, static_cast<int>(r.between(-40, 40)));
-        case Fill::whole:
+        case Values::whole:
             return static_cast<double>(r.between(-9, 9));
-        case Fill::any:  // but what overflows when it is squared
+        case Values::any:  // but what overflows when it is squared
             return std::ldexp(sign * r.unit(), static_cast<int>(r.between(-1100, 500)));
-        case Fill::edge: {  // alone in a row, it is about as large as an exponent allows
+        case Values::edge: {  // alone in a row, it is about as large as an exponent allows
             const double root = std::sqrt(std::ldexp(static_cast<double>(largest().high), -52));
             const double off = std::ldexp(static_cast<double>(r.between(-2, 2)), -static_cast<int>(r.between(21, 52)));
             return std::ldexp(sign * root * (1 + off), static_cast<int>(r.between(-3, 3)));
         }
-        case Fill::pairs:  // of filled()
-        case Fill::special:
+        case Values::pairs:  // of filled()
+        case Values::special:
             break;
     }
     const double list[] = {infinity, -infinity, nan, 0.0, -0.0, 1, -1, 0x1p1000};
@@ -162,7 +162,7 @@ const vkgemm::Context& bare() {
 
 struct FromInt8 {
     std::string line;
-    Fill fill = Fill::phi_1;
+    Values fill = Values::phi_1;
     const vkgemm::Context* context = nullptr;  // null: the device's
     const char* kernel = nullptr;
 };
@@ -197,10 +197,10 @@ struct Run {
     }
 };
 
-std::vector<double> filled(uint64_t bytes, Fill fill, Random& random) {
+std::vector<double> filled(uint64_t bytes, Values fill, Random& random) {
     std::vector<double> out(bytes / sizeof(double));
     for (double& x : out) x = element(fill, random);
-    if (fill == Fill::pairs)  // rows of two whole numbers whose squares add up to almost as much as is possible
+    if (fill == Values::pairs)  // rows of two whole numbers whose squares add up to almost as much as is possible
         for (size_t i = 0; i + 1 < out.size(); i += 2) {
             const double most = std::ldexp(static_cast<double>(largest().high), -8);
             const double x = std::floor(std::sqrt(most)) - static_cast<double>(random.below(3));
@@ -225,8 +225,8 @@ Run run(const FromInt8& x, uint64_t seed) {
         .p = *prepared, .alpha = parsed->alpha, .beta = parsed->beta, .promised = info.errorBound, .used = info.kernel};
     out.a = filled(info.requiredBytes[VKGEMM_SLOT_A], x.fill, random);
     out.b = filled(info.requiredBytes[VKGEMM_SLOT_B], x.fill, random);
-    out.c = filled(info.requiredBytes[VKGEMM_SLOT_C], out.beta == 0 ? Fill::special : Fill::phi_1, random);
-    out.before = filled(info.requiredBytes[VKGEMM_SLOT_D], out.beta == 0 ? Fill::special : Fill::phi_1, random);
+    out.c = filled(info.requiredBytes[VKGEMM_SLOT_C], out.beta == 0 ? Values::special : Values::phi_1, random);
+    out.before = filled(info.requiredBytes[VKGEMM_SLOT_D], out.beta == 0 ? Values::special : Values::phi_1, random);
     out.d = out.before;
     const auto buffer = [&](const std::vector<double>& data) {
         auto made = device().createBuffer(std::max<uint64_t>(8 * data.size(), 256));
@@ -347,23 +347,23 @@ TEST_SUITE_BEGIN("from int8");
 
 TEST_CASE("f64_split: every bit, and errors within the bound, however exponents spread") {
     uint64_t seed = seed_or(1);
-    for (const Fill fill : finite_fills)
+    for (const Values fill : finite_fills)
         for (const char* const line : {"f64*f64 9x17x200", "f64*f64 20x6x65 layout=tt", "f64*f64 40x50x1"})
             check({.line = line, .fill = fill}, ++seed, true);
 }
 
 TEST_CASE("f64_split: products as large as can be found again") {
-    check({.line = "f64*f64 20x20x2 layout=nt", .fill = Fill::pairs}, seed_or(2), true);
+    check({.line = "f64*f64 20x20x2 layout=nt", .fill = Values::pairs}, seed_or(2), true);
 }
 
 TEST_CASE("f64_split: a device without f64, int8 or addresses gives the same bits") {
-    for (const Fill fill : {Fill::phi_2, Fill::subnormal, Fill::special})
+    for (const Values fill : {Values::phi_2, Values::subnormal, Values::special})
         check({.line = "f64*f64 9x21x130 alpha=-3 beta=0.7 c=separate", .fill = fill, .context = &bare()}, 7);
 }
 
 TEST_CASE("f64_split: infinities and NaN") {
     for (const char* const line : {"f64*f64 24x30x19", "f64*f64 24x30x19 layout=tn layout_d=t", "f64*f64 8x8x1"})
-        check({.line = line, .fill = Fill::special}, seed_or(3));
+        check({.line = line, .fill = Values::special}, seed_or(3));
 }
 
 TEST_CASE("f64_split: layouts, leading dimensions, batches, C and factors") {

@@ -121,7 +121,7 @@ TEST_CASE("f64_split: two splits, a batch of products, and a join, each part of 
             CAPTURE(name);
             CAPTURE(line);
             const Plan plan = planned(caps, line);
-            const std::vector<Step>& s = plan.steps.steps;
+            const std::vector<vkgemm::plan::Step>& s = plan.steps.steps;
             REQUIRE(s.size() == 4);
             CHECK(s[0].kernel->module.role == Role::splitter);
             CHECK(s[1].kernel->module.role == Role::splitter);
