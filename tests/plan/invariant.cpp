@@ -125,3 +125,26 @@ TEST_CASE("invariant: a plan takes the keys of its own packed operands, and refu
         }
     }
 }
+
+TEST_CASE("invariant: a named kernel needs the workspace of its plan, and no more") {
+    const DeviceCaps caps = *parse_device_caps(file_text("devices/h200.txt"));
+    const DeviceKernels device(caps);
+    const auto p = prepare(parse_problem("21x13x20 accuracy=f32_split invariant layout=tn")->problem);
+    REQUIRE_MESSAGE(bool(p), p.status().text);
+    Request request;
+    request.kernel = "bf16x3_f32_64x32x32";
+    const auto choose = [&](uint64_t limit) {
+        request.workspace_limit = limit;
+        const auto binding = choose_binding(device.caps(), p->completed, request);
+        REQUIRE_MESSAGE(bool(binding), binding.status().text);
+        return select_for(device, *p, request, *binding);
+    };
+    const Result<Choice> any = choose(1 << 30);
+    REQUIRE_MESSAGE(bool(any), any.status().text);
+    const Steps steps = make_steps(*any, p->completed, p->normalised, device.caps(), request);
+    const uint64_t needed = steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes;
+    CHECK(needed > 0);
+    const Result<Choice> same = choose(needed), none = choose(needed - 1);
+    CHECK_MESSAGE(bool(same), same.status().text);
+    CHECK_FALSE(bool(none));
+}
