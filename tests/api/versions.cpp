@@ -99,6 +99,8 @@ void check_output(const std::function<VkgemmResult(T*)>& call) {
     }
 }
 
+using OwnedChain = Owned<VkgemmChain, vkgemmDestroyChain>;
+
 std::string answer_of(const Said& got, const std::string& more = "") {
     return std::string(vkgemmResultName(got.code)) + ": " + got.text + "|" + more;
 }
@@ -250,6 +252,121 @@ TEST_CASE("an older and a newer caller: runs") {
         return answer_of(
             said([&](VkgemmError* e) { return vkgemmCheckRun(plan.handle, static_cast<const VkgemmRun*>(r), e); }));
     });
+}
+
+TEST_CASE("an older and a newer caller: commands and the data of a run") {
+    OwnedPlan plan;
+    plan_for(plan, "16x16x16");
+    const auto memory = buffer(8192);
+    VkgemmRun run{};
+    run.structSize = sizeof run;
+    run.a = at(memory, 0, 1024);
+    run.b = at(memory, 1024, 1024);
+    run.d = at(memory, 2048, 1024);
+    const VkgemmRunAccess copied = {.slot = VKGEMM_SLOT_A,
+                                    .reserved = 0,
+                                    .stage = VK_PIPELINE_STAGE_2_COPY_BIT,
+                                    .access = VK_ACCESS_2_TRANSFER_WRITE_BIT,
+                                    .buffer = memory.handle(),
+                                    .offset = 4096,
+                                    .size = 16,
+                                    .address = 0};
+    VkgemmCommand command{};
+    command.structSize = sizeof command;
+    command.name = "a step";
+    command.plan = plan.handle;
+    command.run = &run;
+    command.accessCount = 1;
+    command.accesses = &copied;
+    const auto hazards_of_two = [](const void* c) {  // of an array of it
+        const size_t size = static_cast<const VkgemmCommand*>(c)->structSize;
+        std::vector<std::byte> two(2 * size + sizeof(VkgemmCommand));
+        for (const size_t place : {size_t{0}, size}) std::memcpy(&two[place], c, size);
+        VkgemmHazard found[8] = {};
+        uint32_t count = 8;
+        const Said got = said([&](VkgemmError* e) {
+            return vkgemmFindHazards(reinterpret_cast<const VkgemmCommand*>(two.data()), 2, &count, found, e);
+        });
+        return answer_of(got, std::to_string(count) + found[0].text);
+    };
+    CHECK(has_words(hazards_of_two(&command), "commands[1] 'a step'", "commands[0] 'a step'"));
+    check_input(command, hazards_of_two);
+
+    const std::vector<std::byte> bytes(1024);
+    const VkgemmOperandData operands[] = {
+        {.slot = VKGEMM_SLOT_A, .reserved = 0, .data = bytes.data(), .size = bytes.size()},
+        {.slot = VKGEMM_SLOT_B, .reserved = 0, .data = bytes.data(), .size = bytes.size()},
+        {.slot = VKGEMM_SLOT_D, .reserved = 0, .data = bytes.data(), .size = bytes.size()}};
+    VkgemmRunData data{};
+    data.structSize = sizeof data;
+    data.operandCount = static_cast<uint32_t>(std::size(operands));
+    data.operands = operands;
+    data.result = bytes.data();
+    const auto description = [&](const void* d) {
+        char text[8192] = "";
+        size_t size = sizeof text;
+        const Said got = said([&](VkgemmError* e) {
+            return vkgemmDescribeRun(plan.handle, &run, static_cast<const VkgemmRunData*>(d), text, &size, e);
+        });
+        return answer_of(got, text);
+    };
+    CHECK(has_words(description(&data), "result"));
+    check_input(data, description);
+}
+
+TEST_CASE("an older and a newer caller: chains") {
+    VkgemmProblem products[] = {problem("8x16x4"), problem("8x4x16")};
+    products[1].a = {};
+    VkgemmChainProblem p{};
+    p.structSize = sizeof p;
+    p.problemCount = 2;
+    p.problems = products;
+    p.kept = 1;
+    p.flags = VKGEMM_CHAIN_SEPARATE;
+    VkgemmPlanOptions dry = options();
+    dry.flags = VKGEMM_PLAN_DRY;
+    const auto create = [&](const void* given, OwnedChain& chain) {
+        return said([&](VkgemmError* e) {
+            return vkgemmCreateChain(context(), static_cast<const VkgemmChainProblem*>(given), &dry, &chain.handle, e);
+        });
+    };
+    check_input(p, [&](const void* given) {
+        OwnedChain chain;
+        const Said got = create(given, chain);
+        VkgemmChainInfo info{};
+        info.structSize = sizeof info;
+        if (chain.handle) REQUIRE(vkgemmGetChainInfo(chain.handle, &info) == VKGEMM_SUCCESS);
+        return answer_of(got, std::to_string(info.workspaceBytes));
+    });
+    OwnedChain chain;
+    p.kept = 0;
+    expect(create(&p, chain), VKGEMM_SUCCESS, {});
+    check_output<VkgemmChainInfo>([&](VkgemmChainInfo* i) { return vkgemmGetChainInfo(chain.handle, i); });
+
+    const auto memory = buffer(1 << 14);
+    VkgemmRun runs[2] = {};
+    for (VkgemmRun& r : runs) r.structSize = sizeof r;
+    runs[0].a = at(memory, 0, 1024);
+    runs[0].b = at(memory, 1024, 1024);
+    runs[1].b = at(memory, 2048, 1024);
+    runs[1].d = at(memory, 3072, 1024);
+    VkgemmChainRun run{};
+    run.structSize = sizeof run;
+    run.runs = runs;
+    run.runCount = 2;
+    run.workspace = at(memory, 4096, 4096);
+    const auto checked = [&](const void* r) {
+        return answer_of(said([&](VkgemmError* e) {
+            return vkgemmCheckChainRun(chain.handle, static_cast<const VkgemmChainRun*>(r), e);
+        }));
+    };
+    CHECK(has_words(checked(&run), "success"));
+    check_input(run, checked);
+    const VkgemmChainHeader unknown = {static_cast<VkgemmStructureType>(1234), nullptr};
+    run.pNext = p.pNext = &unknown;
+    CHECK(has_words(checked(&run), "VkgemmChainRun::pNext", "1234"));
+    OwnedChain none;
+    expect(create(&p, none), VKGEMM_ERROR_INVALID_ARGUMENT, {"VkgemmChainProblem::pNext", "1234"});
 }
 
 TEST_CASE("an array of problems is walked by its structs' size") {
