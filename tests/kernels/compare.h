@@ -14,8 +14,8 @@ inline constexpr std::array<const char*, 7> slot_names = {"A", "B", "C", "D", "b
 /// A problem without what the API wants left out.
 VkgemmProblem for_api(plan::Problem);
 
-/// What the reference computes with: a kernel that is known to round A to MXINT8 is as exact as by default if A is rounded
-/// so before. `a`: the numbers of the completed problem's A.
+/// What the reference computes with: a kernel that is known to round A to MXINT8 is as exact as by default if A is
+/// rounded so before. `a`: the numbers of the completed problem's A.
 void round_like_kernel(const Case&, plan::Problem&, std::vector<double>& a);
 
 /// Whether D may be `got`. `want` is the reference's value of an element of the completed problem.
