@@ -364,6 +364,12 @@ TEST_CASE("a workspace is asked for, and refused where it is missing, short or i
     expect(x.check(), VKGEMM_ERROR_WORKSPACE, {"workspace", "overlaps", "memory of its own"});
     x.run.workspace = at(x.c, 0, bytes);
     expect(x.check(), VKGEMM_SUCCESS, {});
+    Bench y("20x30x400 c=d scalars=alpha", o);
+    y.run.workspace = at(y.c, 0, bytes);
+    y.run.scalars = at(y.c, bytes - 4);
+    expect(y.check(), VKGEMM_ERROR_WORKSPACE, {"overlaps operand scalars"});
+    y.run.scalars = at(y.vectors);
+    expect(y.check(), VKGEMM_SUCCESS, {});
     o.workspaceLimit = bytes - 1;
     OwnedPlan refused;
     expect(make_plan(refused, problem("20x30x400"), o), VKGEMM_ERROR_WORKSPACE,
