@@ -52,6 +52,22 @@ std::string lack_text(const FoundHazard& h) {
     return concat({"they are in order, but no barrier to ", to, " has ", used, " in its dstAccessMask"});
 }
 
+// By address. Everything from `begin` on ends at the latest where another buffer begins.
+Bytes bytes_at(const BufferAddresses& all, uint64_t begin, VkDeviceSize size) {
+    uint64_t end = end_of(begin, size);
+    if (size == VK_WHOLE_SIZE)
+        for (const auto& [other, address] : all)
+            if (address > begin) end = std::min<uint64_t>(end, address);
+    return {VK_NULL_HANDLE, begin, end};
+}
+
+// Do both reach the end of the memory, wherever that is? Where the next buffer begins is not in this one.
+bool reaches_end(const FoundHazard& h) {
+    if (h.bytes.end == UINT64_MAX) return true;
+    const auto ends = [&](const Touch& t) { return t.stated.size == VK_WHOLE_SIZE && t.bytes.end == h.bytes.end; };
+    return ends(h.first) && ends(h.second);
+}
+
 }  // namespace
 
 void add_address(BufferAddresses& all, const VkgemmRunAccess& x) {
@@ -61,16 +77,11 @@ void add_address(BufferAddresses& all, const VkgemmRunAccess& x) {
 Bytes bytes_of(const BufferAddresses& all, VkBuffer buffer, VkDeviceSize offset, VkDeviceSize size) {
     const auto known = all.find(buffer);
     if (known == all.end()) return {buffer, offset, end_of(offset, size)};
-    const uint64_t begin = end_of(known->second, offset);
-    uint64_t end = end_of(begin, size);
-    if (size == VK_WHOLE_SIZE)  // ends at the latest where another buffer begins
-        for (const auto& [other, address] : all)
-            if (address > begin) end = std::min<uint64_t>(end, address);
-    return {VK_NULL_HANDLE, begin, end};
+    return bytes_at(all, end_of(known->second, offset), size);
 }
 
 Bytes bytes_of(const BufferAddresses& all, const VkgemmRunAccess& x) {
-    if (x.address) return {VK_NULL_HANDLE, x.address, end_of(x.address, x.size)};
+    if (x.address) return bytes_at(all, x.address, x.size);
     return bytes_of(all, x.buffer, x.offset, x.size);
 }
 
@@ -152,7 +163,7 @@ VkgemmHazard to_hazard(const FoundHazard& h, const std::vector<std::string>& nam
     out.firstAccess = h.first.access;
     out.secondAccess = h.second.access;
     out.buffer = place.stated.buffer;
-    const bool is_whole = h.bytes.end == UINT64_MAX;
+    const bool is_whole = reaches_end(h);
     out.size = is_whole ? VK_WHOLE_SIZE : h.bytes.end - h.bytes.begin;
     if (h.bytes.buffer == VK_NULL_HANDLE) out.address = h.bytes.begin;
     if (out.buffer) out.offset = place.stated.offset + (h.bytes.begin - place.begin);

@@ -228,6 +228,85 @@ TEST_CASE("hazards: work of the engine, and chains of barriers") {
     CHECK(find({uploads, to_compute.command(), to_vertex.command(), f.first}).size() == 2);
 }
 
+TEST_CASE("hazards: the host is no command, so ALL_COMMANDS does not stand for it") {
+    const Frame f;
+    constexpr VkPipelineStageFlags2 host = VK_PIPELINE_STAGE_2_HOST_BIT, top = VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT,
+                                    bottom = VK_PIPELINE_STAGE_2_BOTTOM_OF_PIPE_BIT;
+    constexpr VkAccessFlags2 any_read = VK_ACCESS_2_MEMORY_READ_BIT, any_write = VK_ACCESS_2_MEMORY_WRITE_BIT;
+    const auto alone = [&](VkDeviceSize kilobyte, VkAccessFlags2 access) {
+        return touch(f.memory, kilobyte * 1024, 1024, host, access);
+    };
+    const VkgemmRunAccess reads_d[] = {alone(2, VK_ACCESS_2_HOST_READ_BIT)},
+                          writes_a[] = {alone(0, VK_ACCESS_2_HOST_WRITE_BIT)};
+    const Command shows{.name = "show", .accesses = reads_d}, fills{.name = "fill", .accesses = writes_a};
+    const auto found = [&](const Command& before, OneBarrier b, const Command& after) {
+        return find({before, b.command(), after}).size();
+    };
+    CHECK(found(f.first, OneBarrier(compute, writes, all_commands, any_read), shows) == 1);
+    CHECK(found(f.first, OneBarrier(compute, writes, all_commands | host, any_read), shows) == 0);
+    CHECK(found(f.first, OneBarrier(compute, writes, host, any_read), shows) == 0);
+    CHECK(found(fills, OneBarrier(all_commands, any_write, compute, reads), f.first) == 1);
+    CHECK(found(fills, OneBarrier(host, any_write, compute, reads), f.first) == 0);
+    // The order alone, which a write after a read needs.
+    CHECK(found(shows, OneBarrier(bottom, 0, compute, 0), f.first) == 1);
+    CHECK(found(shows, OneBarrier(bottom | host, 0, compute, 0), f.first) == 0);
+    CHECK(found(f.first, OneBarrier(compute, 0, top, 0), fills) == 1);
+    CHECK(found(f.first, OneBarrier(compute, 0, top | host, 0), fills) == 0);
+}
+
+TEST_CASE("hazards: whatever only reads is no writer") {
+    const auto memory = buffer(4096);
+    for (const VkAccessFlags2 access :
+         {VK_ACCESS_2_SHADER_BINDING_TABLE_READ_BIT_KHR, VK_ACCESS_2_ACCELERATION_STRUCTURE_READ_BIT_KHR,
+          VK_ACCESS_2_DESCRIPTOR_BUFFER_READ_BIT_EXT, VK_ACCESS_2_CONDITIONAL_RENDERING_READ_BIT_EXT,
+          VK_ACCESS_2_TRANSFORM_FEEDBACK_COUNTER_READ_BIT_EXT, VK_ACCESS_2_COLOR_ATTACHMENT_READ_NONCOHERENT_BIT_EXT,
+          VK_ACCESS_2_FRAGMENT_SHADING_RATE_ATTACHMENT_READ_BIT_KHR, VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT,
+          VK_ACCESS_2_INDEX_READ_BIT, VK_ACCESS_2_VERTEX_ATTRIBUTE_READ_BIT, VK_ACCESS_2_UNIFORM_READ_BIT,
+          VK_ACCESS_2_TRANSFER_READ_BIT}) {
+        CAPTURE(access);
+        const VkgemmRunAccess touched[] = {touch(memory, 0, 64, all_commands, access)};
+        const Command reader{.accesses = touched};
+        CHECK(find({reader, reader}).empty());
+    }
+}
+
+TEST_CASE("hazards: VK_WHOLE_SIZE ends with its buffer") {
+    constexpr VkDeviceSize from = 1024;
+    const auto alone = buffer(8192);
+    const VkgemmRunAccess written[] = {touch(alone, from, VK_WHOLE_SIZE, copy, copies)},
+                          read[] = {touch(alone, from, 4096, compute, reads),
+                                    touch(alone, 2048, VK_WHOLE_SIZE, compute, reads),
+                                    touch(alone, 7000, 16, compute, reads)};
+    const Command fills{.accesses = written}, uses{.accesses = read};
+    auto found = find({fills, uses});
+    REQUIRE(found.size() == 3);
+    CHECK((found[1].offset == 2048 && found[1].size == VK_WHOLE_SIZE));
+    CHECK_MESSAGE(has_words(found[1].text, "bytes 2048 to the end"), std::string(found[1].text));
+    const auto ranges = vkgemm::bufferBarriersBetween(std::vector{fills}, std::vector{uses});
+    REQUIRE((ranges && ranges->size() == 1));
+    CHECK((ranges->at(0).offset == from && ranges->at(0).size == VK_WHOLE_SIZE));
+
+    if (!device().hasAddresses()) return;  // of which all buffers have their place in one memory
+    const auto one = buffer(8192), other = buffer(8192);
+    const auto& low = one.address() < other.address() ? one : other;
+    const auto& high = one.address() < other.address() ? other : one;
+    const Frame f(VKGEMM_OPERANDS_ADDRESSES);
+    Command first = f.first, second = f.first;
+    first.run.a.buffer = low.handle();
+    second.run.a.buffer = high.handle();
+    const VkgemmRunAccess whole[] = {touch(low, from, VK_WHOLE_SIZE, copy, copies)},
+                          again[] = {touch(low, from, VK_WHOLE_SIZE, compute, reads)},
+                          next[] = {touch(high, 0, 64, copy, copies)};
+    const Command clears{.accesses = whole}, reads_low{.accesses = again}, starts{.accesses = next};
+    OneBarrier all(all_commands, VK_ACCESS_2_MEMORY_WRITE_BIT, all_commands,
+                   VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT);
+    CHECK(find({clears, starts, all.command(), first, all.command(), second}).empty());
+    found = find({clears, reads_low, all.command(), first, all.command(), second});
+    REQUIRE(found.size() == 1);  // and no byte of it is behind the buffer
+    CHECK((found[0].buffer == low.handle() && found[0].offset == from));
+    CHECK(found[0].size == VK_WHOLE_SIZE);
+}
+
 TEST_CASE("hazards: memory of addresses is compared by address") {
     if (!device().hasAddresses()) return;
     const Frame f(VKGEMM_OPERANDS_ADDRESSES);
