@@ -2,41 +2,38 @@
 // The contract between host and the shaders of chains. C++ and GLSL both compile this file.
 #ifndef VKGEMM_CHAIN_ARGS_H
 #define VKGEMM_CHAIN_ARGS_H
+#include "../constants.h"
 
 #define CHAIN_LAYERS 6  // products of one dispatch, at most
 #define CHAIN_WIDTH 64  // columns of A and of every D, at most: beyond it, separate products are faster
 
-// The specialization constants: the tile, then what follows from the problems. X(id, name, meaning).
-#define CHAIN_CONSTANTS(X)                                                               \
-    X(0, WG, "invocations per work group")                                               \
-    X(1, SG, "invocations per subgroup; 0: any")                                         \
-    X(2, WM, "rows that a subgroup computes at once")                                    \
-    X(3, MM, "rows and columns of one matrix-unit product")                              \
-    X(4, MK, "depth of one matrix-unit product, equal to MM")                            \
-    X(5, RESIDENT, "1: the weights of all layers are in shared memory; 0: those of one") \
-    X(8, LAYERS, "products")                                                             \
-    X(9, FIRST_WIDTH, "columns of the first A")                                          \
-    X(10, FIRST, "CHAIN_WIDE bit of the first A")                                        \
-    X(11, LDA, "leading dimension of the first A")                                       \
-    X(12, MOST, "the largest width, rounded up to MM")                                   \
-    X(13, WEIGHTS, "16-byte chunks of shared memory for weights")
+// The specialization constants of chains. Those of the tile are WG, WM, MM, MK and SG of constants.h, with the
+// ids and meanings that they have there; WM is what a subgroup computes at once. X(id, name, meaning).
+#define CHAIN_CONSTANTS(X)                                                                \
+    X(64, RESIDENT, "1: the weights of all layers are in shared memory; 0: those of one") \
+    X(65, LAYERS, "products")                                                             \
+    X(66, INPUTS, "columns of the first A")                                               \
+    X(67, WIDE_ROWS, "1: the first A is read 16 bytes at a time")                         \
+    X(68, LDA, "leading dimension of the first A")                                        \
+    X(69, MAX_WIDTH, "the largest width, rounded up to MM")                               \
+    X(70, WEIGHT_CHUNKS, "16-byte chunks of shared memory for weights")
 // And seven of each layer, one beside the other: the value of layer l has the id that is given here + l.
-#define CHAIN_LAYER_CONSTANTS(X)                               \
-    X(16, WIDTH, "columns of D")                               \
-    X(24, BITS, "CHAIN_* bits")                                \
-    X(32, LDB, "leading dimension of B")                       \
-    X(40, LDD, "leading dimension of D")                       \
-    X(48, LOW, "bits of the f32 bound of a clamp, or a slope") \
-    X(56, HIGH, "bits of the f32 upper bound of a clamp")      \
-    X(64, BEGIN, "the chunk of shared memory where B begins")
+#define CHAIN_LAYER_CONSTANTS(X)                                              \
+    X(128, WIDTH, "columns of D")                                             \
+    X(136, FLAGS, "CHAIN_* bits")                                             \
+    X(144, LDB, "leading dimension of B")                                     \
+    X(152, LDD, "leading dimension of D")                                     \
+    X(160, STEP_LOW, "bits of the f32 lower bound of a clamp, or of a slope") \
+    X(168, STEP_HIGH, "bits of the f32 upper bound of a clamp")               \
+    X(176, B_CHUNK, "the chunk of shared memory where B begins")
 
-// Of BITS.
+// Of FLAGS.
 #define CHAIN_STEP 15        // the step after the bias, a VKGEMM_STEP_* number; 0: none
 #define CHAIN_BIAS 16        // there is a bias of columns, which comes first
 #define CHAIN_STORED 32      // D is stored
 #define CHAIN_TRANS_B 64     // B is stored column-major
 #define CHAIN_WIDE_B 128     // B is read 16 bytes at a time
-#define CHAIN_WIDE 256       // D, or the first A, is written or read 16 bytes at a time
+#define CHAIN_WIDE 256       // D is written 16 bytes at a time
 #define CHAIN_TYPE_SHIFT 12  // above: the type of the bias, a VKGEMM_TYPE_* number
 
 // Push constants: the address of A (low word first), the rows, a word of zero, and CHAIN_LAYER_WORDS words of each
@@ -50,7 +47,7 @@
 namespace vkgemm::plan {
 enum ChainConstantId : std::uint32_t {
 #    define X(id, name, meaning) CHAIN_ID_##name = (id),
-    CHAIN_CONSTANTS(X) CHAIN_LAYER_CONSTANTS(X)
+    VKGEMM_TILE_CONSTANTS(X) CHAIN_CONSTANTS(X) CHAIN_LAYER_CONSTANTS(X)
 #    undef X
 };
 }  // namespace vkgemm::plan

@@ -25,15 +25,15 @@
 
 // Widths are padded to whole matrices. Rows in shared memory are a chunk of eight elements longer.
 #define PADDED(width) (((width) + MM - 1) / MM * MM)
-const uint FRAGMENTS = MOST / MM, NI = WM / MM, SUBGROUPS = WG / SG;
+const uint FRAGMENTS = MAX_WIDTH / MM, NI = WM / MM, SUBGROUPS = WG / SG;
 // Rows pass through a subgroup's part of shared memory, MM at a time.
-const uint STAGE_ROW = MOST / 8 + 1;
+const uint STAGE_ROW = MAX_WIDTH / 8 + 1;
 // The rows that come next wait in registers.
-const uint ACROSS_A = PADDED(FIRST_WIDTH) / 8, LOADS = (MM * ACROSS_A + SG - 1) / SG;
-const uint BIASES = WEIGHTS;                      // f32, MOST of each layer
-const uint MASKS = BIASES + LAYERS * (MOST / 4);  // f32, MM of each layer: 1 where its last columns exist
-const uint STAGES = MASKS + LAYERS * (MM / 4);    // of each subgroup
-shared uvec4 tile[STAGES + SUBGROUPS * (MM * STAGE_ROW)];
+const uint ACROSS_A = PADDED(INPUTS) / 8, LOADS = (MM * ACROSS_A + SG - 1) / SG;
+const uint BIASES = WEIGHT_CHUNKS;                      // f32, MAX_WIDTH of each layer
+const uint MASKS = BIASES + LAYERS * (MAX_WIDTH / 4);  // f32, MM of each layer: 1 where its last columns exist
+const uint STAGING = MASKS + LAYERS * (MM / 4);    // of each subgroup
+shared uvec4 tile[STAGING + SUBGROUPS * (MM * STAGE_ROW)];
 
 // Waits until what the subgroup wrote to shared memory is there.
 void wait_for_subgroup() {
@@ -42,27 +42,27 @@ void wait_for_subgroup() {
 
 A_MATRIX part_a[NI * FRAGMENTS];
 SUMS sums[NI * FRAGMENTS];
-uvec4 coming[NI * LOADS];
+uvec4 next_rows[NI * LOADS];
 uint stage;
 
 #include "chain/chain_rows.glsl"
 
 // Sums begin with the bias, unless alpha comes between them.
 void multiply(const Layer l) {
-    const bool down = (l.bits & CHAIN_TRANS_B) != 0;
-    const uint nk = PADDED(l.k) / MK, nj = PADDED(l.n) / MM, row = (down ? nk : nj) * (MM / 8) + 1;
+    const bool by_columns = (l.flags & CHAIN_TRANS_B) != 0;
+    const uint nk = PADDED(l.k) / MK, nj = PADDED(l.n) / MM, row = (by_columns ? nk : nj) * (MM / 8) + 1;
     const bool is_plain = alpha_of(l.number) == 1;
     [[unroll]] for (uint j = 0; j < nj; ++j) {
         SUMS first = SUMS(0);
-        if ((l.bits & CHAIN_BIAS) != 0 && is_plain)
-            coopMatLoad(first, tile, BIASES + (l.number * MOST + j * MM) / 4, 0, ROWS);
+        if ((l.flags & CHAIN_BIAS) != 0 && is_plain)
+            coopMatLoad(first, tile, BIASES + (l.number * MAX_WIDTH + j * MM) / 4, 0, ROWS);
         [[unroll]] for (uint i = 0; i < NI; ++i) sums[i * FRAGMENTS + j] = first;
     }
     [[unroll]] for (uint k = 0; k < nk; ++k)
         [[unroll]] for (uint j = 0; j < nj; ++j) {
             B_MATRIX part_b;
-            if (down) coopMatLoad(part_b, tile, l.begin + j * MM * row + k * (MK / 8), row, COLUMNS);
-            else coopMatLoad(part_b, tile, l.begin + k * MK * row + j * (MM / 8), row, ROWS);
+            if (by_columns) coopMatLoad(part_b, tile, l.b_chunk + j * MM * row + k * (MK / 8), row, COLUMNS);
+            else coopMatLoad(part_b, tile, l.b_chunk + k * MK * row + j * (MM / 8), row, ROWS);
             [[unroll]] for (uint i = 0; i < NI; ++i)
                 sums[i * FRAGMENTS + j] = coopMatMulAdd(part_a[i * FRAGMENTS + k], part_b, sums[i * FRAGMENTS + j]);
         }
@@ -70,7 +70,7 @@ void multiply(const Layer l) {
     const float alpha = alpha_of(l.number);
     [[unroll]] for (uint j = 0; j < nj; ++j) {
         SUMS bias = SUMS(0);
-        if ((l.bits & CHAIN_BIAS) != 0) coopMatLoad(bias, tile, BIASES + (l.number * MOST + j * MM) / 4, 0, ROWS);
+        if ((l.flags & CHAIN_BIAS) != 0) coopMatLoad(bias, tile, BIASES + (l.number * MAX_WIDTH + j * MM) / 4, 0, ROWS);
         [[unroll]] for (uint i = 0; i < NI; ++i)
             [[unroll]] for (uint e = 0; e < bias.length(); ++e) {
                 const float x = sums[i * FRAGMENTS + j][e];
@@ -83,8 +83,8 @@ void multiply(const Layer l) {
 // what it makes of a number. Columns beyond the last are 0, because an infinity times the zeros of B is NaN there.
 RESULT finished(const Layer l, uint i, uint j) {
     SUMS x = sums[i * FRAGMENTS + j];
-    const bool is_relu = (l.bits & CHAIN_STEP) == VKGEMM_STEP_RELU;
-    if (!is_relu && (l.bits & CHAIN_STEP) != VKGEMM_STEP_NONE)
+    const bool is_relu = (l.flags & CHAIN_STEP) == VKGEMM_STEP_RELU;
+    if (!is_relu && (l.flags & CHAIN_STEP) != VKGEMM_STEP_NONE)
         [[unroll]] for (uint e = 0; e < x.length(); ++e) x[e] = activated(l, x[e]);
     RESULT y = RESULT(x);
     if (is_relu)
@@ -101,7 +101,7 @@ RESULT finished(const Layer l, uint i, uint j) {
 // memory.
 void finish(const Layer l, uint row0) {
     const uint nj = PADDED(l.n) / MM;
-    const bool is_last = l.number + 1 == LAYERS, is_stored = (l.bits & CHAIN_STORED) != 0;
+    const bool is_last = l.number + 1 == LAYERS, is_stored = (l.flags & CHAIN_STORED) != 0;
 #ifdef VARIANT_CONVERTED
     const bool is_staged = is_stored;
 #else
@@ -131,7 +131,7 @@ void finish(const Layer l, uint row0) {
 void compute(const Layer l, uint row0) {
     if (RESIDENT == 0) {
         barrier();  // no subgroup reads the weights of the layer before
-        keep_weights(l);
+        load_weights(l);
         barrier();
     }
     multiply(l);
@@ -139,18 +139,18 @@ void compute(const Layer l, uint row0) {
 }
 
 void main() {
-    stage = STAGES + gl_SubgroupID * (MM * STAGE_ROW);
+    stage = STAGING + gl_SubgroupID * (MM * STAGE_ROW);
     const uint turn = SUBGROUPS * WM;
-    fetch(gl_WorkGroupID.x * turn + gl_SubgroupID * WM);
-    EACH_LAYER(keep_bias);
+    prefetch_rows(gl_WorkGroupID.x * turn + gl_SubgroupID * WM);
+    EACH_LAYER(load_bias);
     if (RESIDENT != 0) {
-        EACH_LAYER(keep_weights);
+        EACH_LAYER(load_weights);
     }
     barrier();
     for (uint first = gl_WorkGroupID.x * turn; first < ROWS_OF_A; first += gl_NumWorkGroups.x * turn) {
         const uint row0 = first + gl_SubgroupID * WM;
-        take_rows();
-        fetch(row0 + gl_NumWorkGroups.x * turn);
+        rows_to_operand();
+        prefetch_rows(row0 + gl_NumWorkGroups.x * turn);
 #define COMPUTE(layer) compute(layer, row0)
         EACH_LAYER(COMPUTE);
     }

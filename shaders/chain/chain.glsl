@@ -20,6 +20,7 @@ VKGEMM_TYPE_ROWS(VKGEMM_ROW)
 #undef VKGEMM_ROW
 
 #define X(id, name, meaning) layout(constant_id = id) const uint name = 1;
+VKGEMM_TILE_CONSTANTS(X)
 CHAIN_CONSTANTS(X)
 #undef X
 #define X(id, name, meaning)                              \
@@ -47,13 +48,14 @@ float alpha_of(uint layer) { return uintBitsToFloat(args[CHAIN_HEADER_WORDS + la
 // driver does not unroll one, and then keeps rows in memory: ten times as slow. All functions that take a layer are
 // inlined, so its members are constants there.
 struct Layer {
-    uint number, k, n, bits, ldb, ldd, low, high, begin;
+    uint number, k, n, flags, ldb, ldd, step_low, step_high, b_chunk;
 };
-#define LAYER(l, k) Layer(l, k, WIDTH_##l, BITS_##l, LDB_##l, LDD_##l, LOW_##l, HIGH_##l, BEGIN_##l)
+#define LAYER(l, k) \
+    Layer(l, k, WIDTH_##l, FLAGS_##l, LDB_##l, LDD_##l, STEP_LOW_##l, STEP_HIGH_##l, B_CHUNK_##l)
 #define IF_LAYER(X, l, k) \
     if (l < LAYERS) X(LAYER(l, k))
 #define EACH_LAYER(X)            \
-    IF_LAYER(X, 0, FIRST_WIDTH); \
+    IF_LAYER(X, 0, INPUTS); \
     IF_LAYER(X, 1, WIDTH_0);     \
     IF_LAYER(X, 2, WIDTH_1);     \
     IF_LAYER(X, 3, WIDTH_2);     \
@@ -67,7 +69,7 @@ layout(buffer_reference, std430, buffer_reference_align = 2) restrict buffer Hal
 // The element of a bias, of any floating-point type.
 float bias_element(const Layer l, uint col) {
     const uvec2 at = address(l.number, ARG_BIAS);
-    const uint type = l.bits >> CHAIN_TYPE_SHIFT;
+    const uint type = l.flags >> CHAIN_TYPE_SHIFT;
     if (type == VKGEMM_TYPE_F32) return uintBitsToFloat(Words(at).at[col]);
     const uint bits = uint(Halves(at).at[col]);
     return type == VKGEMM_TYPE_F16 ? unpackHalf2x16(bits).x : uintBitsToFloat(bits << 16);
@@ -76,28 +78,28 @@ float bias_element(const Layer l, uint col) {
 // The step after the bias. NaN stays NaN, which min, max and clamp do not promise.
 float activated(const Layer l, float x) {
     float y = x;
-    switch (l.bits & CHAIN_STEP) {
+    switch (l.flags & CHAIN_STEP) {
         case VKGEMM_STEP_RELU: y = isnan(x) ? x : max(x, 0.0); break;
         case VKGEMM_STEP_GELU: y = x / (1.0 + exp2(x * (-2.3022081985 - 0.1029432396 * (x * x)))); break;
         case VKGEMM_STEP_SILU: y = x / (1.0 + exp2(-1.4426950409 * x)); break;
-        case VKGEMM_STEP_LEAKY_RELU: y = x > 0 ? x : uintBitsToFloat(l.low) * x; break;
-        case VKGEMM_STEP_CLAMP: y = isnan(x) ? x : clamp(x, uintBitsToFloat(l.low), uintBitsToFloat(l.high));
+        case VKGEMM_STEP_LEAKY_RELU: y = x > 0 ? x : uintBitsToFloat(l.step_low) * x; break;
+        case VKGEMM_STEP_CLAMP: y = isnan(x) ? x : clamp(x, uintBitsToFloat(l.step_low), uintBitsToFloat(l.step_high));
     }
     return y;
 }
 
 // Eight 16-bit elements from element `at` on, of which the first `count` exist.
-uvec4 eight_halves(uvec2 from, uint at, uint count, bool wide) {
-    uvec4 out_ = uvec4(0);
+uvec4 load_chunk(uvec2 from, uint at, uint count, bool wide) {
+    uvec4 chunk = uvec4(0);
     if (wide) {
-        if (count != 0) out_ = Chunks(from).at[at / 8];
+        if (count != 0) chunk = Chunks(from).at[at / 8];
     } else {
         [[unroll]] for (uint i = 0; i < 8; ++i)
-            if (i < count) out_[i / 2] |= uint(Halves(from).at[at + i]) << (16 * (i & 1));
+            if (i < count) chunk[i / 2] |= uint(Halves(from).at[at + i]) << (16 * (i & 1));
     }
-    return out_;
+    return chunk;
 }
-void put_eight_halves(uvec2 to, uint at, uint count, bool wide, uvec4 chunk) {
+void store_chunk(uvec2 to, uint at, uint count, bool wide, uvec4 chunk) {
     if (wide) {
         if (count != 0) Chunks(to).at[at / 8] = chunk;
     } else {
@@ -106,6 +108,6 @@ void put_eight_halves(uvec2 to, uint at, uint count, bool wide, uvec4 chunk) {
     }
 }
 // How many of `count` places from `first` on exist.
-uint existing(uint first, uint count, uint all) { return first < all ? min(count, all - first) : 0; }
+uint count_inside(uint first, uint count, uint all) { return first < all ? min(count, all - first) : 0; }
 
 #endif

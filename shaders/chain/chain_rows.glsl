@@ -3,30 +3,31 @@
 #ifndef VKGEMM_CHAIN_ROWS_GLSL
 #define VKGEMM_CHAIN_ROWS_GLSL
 
-void keep_weights(const Layer l) {
-    const bool down = (l.bits & CHAIN_TRANS_B) != 0, wide = (l.bits & CHAIN_WIDE_B) != 0;
-    const uint rows = down ? l.n : l.k, cols = down ? l.k : l.n, across = PADDED(cols) / 8, all = PADDED(rows) * across;
+void load_weights(const Layer l) {
+    const bool by_columns = (l.flags & CHAIN_TRANS_B) != 0, wide = (l.flags & CHAIN_WIDE_B) != 0;
+    const uint rows = by_columns ? l.n : l.k, cols = by_columns ? l.k : l.n;
+    const uint across = PADDED(cols) / 8, all = PADDED(rows) * across;
     const uvec2 b = address(l.number, ARG_B);
     for (uint first = gl_LocalInvocationIndex; first < all; first += 4 * WG) {
         uvec4 four[4];  // loads that are in flight together
         [[unroll]] for (uint i = 0; i < 4; ++i) {
             const uint e = first + i * WG, row = e / across, col = e % across * 8;
-            four[i] = eight_halves(b, row * l.ldb + col, row < rows ? existing(col, 8, cols) : 0, wide);
+            four[i] = load_chunk(b, row * l.ldb + col, row < rows ? count_inside(col, 8, cols) : 0, wide);
         }
         [[unroll]] for (uint i = 0; i < 4; ++i) {
             const uint e = first + i * WG;
-            if (e < all) tile[l.begin + e / across * (across + 1) + e % across] = four[i];
+            if (e < all) tile[l.b_chunk + e / across * (across + 1) + e % across] = four[i];
         }
     }
 }
 
-void keep_bias(const Layer l) {
-    for (uint e = gl_LocalInvocationIndex; e < MOST / 4; e += WG) {
+void load_bias(const Layer l) {
+    for (uint e = gl_LocalInvocationIndex; e < MAX_WIDTH / 4; e += WG) {
         uvec4 four = uvec4(0);
-        if ((l.bits & CHAIN_BIAS) != 0)
+        if ((l.flags & CHAIN_BIAS) != 0)
             [[unroll]] for (uint i = 0; i < 4; ++i)
                 if (4 * e + i < l.n) four[i] = floatBitsToUint(bias_element(l, 4 * e + i));
-        tile[BIASES + l.number * (MOST / 4) + e] = four;
+        tile[BIASES + l.number * (MAX_WIDTH / 4) + e] = four;
     }
     for (uint e = gl_LocalInvocationIndex; e < MM / 4; e += WG) {
         uvec4 four = uvec4(0);
@@ -37,25 +38,25 @@ void keep_bias(const Layer l) {
 }
 
 // Asks for rows of the first A, from `row0` on.
-void fetch(uint row0) {
+void prefetch_rows(uint row0) {
     [[unroll]] for (uint i = 0; i < NI; ++i)
         [[unroll]] for (uint t = 0; t < LOADS; ++t) {
             const uint e = gl_SubgroupInvocationID + t * SG, row = row0 + i * MM + e / ACROSS_A, col = e % ACROSS_A * 8;
             const bool exists = e < MM * ACROSS_A && row < ROWS_OF_A;
-            coming[i * LOADS + t] = eight_halves(ADDRESS_A, row * LDA + col, exists ? existing(col, 8, FIRST_WIDTH) : 0,
-                                                 (FIRST & CHAIN_WIDE) != 0);
+            next_rows[i * LOADS + t] = load_chunk(ADDRESS_A, row * LDA + col, exists ? count_inside(col, 8, INPUTS) : 0,
+                                                 WIDE_ROWS != 0);
         }
 }
 
 // What was asked for becomes the A of the first layer.
-void take_rows() {
+void rows_to_operand() {
     [[unroll]] for (uint i = 0; i < NI; ++i) {
         [[unroll]] for (uint t = 0; t < LOADS; ++t) {
             const uint e = gl_SubgroupInvocationID + t * SG;
-            if (e < MM * ACROSS_A) tile[stage + e / ACROSS_A * STAGE_ROW + e % ACROSS_A] = coming[i * LOADS + t];
+            if (e < MM * ACROSS_A) tile[stage + e / ACROSS_A * STAGE_ROW + e % ACROSS_A] = next_rows[i * LOADS + t];
         }
         wait_for_subgroup();
-        [[unroll]] for (uint k = 0; k < PADDED(FIRST_WIDTH) / MM; ++k)
+        [[unroll]] for (uint k = 0; k < PADDED(INPUTS) / MM; ++k)
             coopMatLoad(part_a[i * FRAGMENTS + k], tile, stage + k * (MM / 8), STAGE_ROW, ROWS);
         wait_for_subgroup();
     }
@@ -66,8 +67,8 @@ void store_rows(const Layer l, uint row0) {
     const uint across = PADDED(l.n) / 8;
     for (uint e = gl_SubgroupInvocationID; e < MM * across; e += SG) {
         const uint row = row0 + e / across, col = e % across * 8;
-        put_eight_halves(address(l.number, ARG_D), row * l.ldd + col, row < ROWS_OF_A ? existing(col, 8, l.n) : 0,
-                         (l.bits & CHAIN_WIDE) != 0, tile[stage + e / across * STAGE_ROW + e % across]);
+        store_chunk(address(l.number, ARG_D), row * l.ldd + col, row < ROWS_OF_A ? count_inside(col, 8, l.n) : 0,
+                         (l.flags & CHAIN_WIDE) != 0, tile[stage + e / across * STAGE_ROW + e % across]);
     }
 }
 

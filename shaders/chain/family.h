@@ -20,16 +20,22 @@ namespace vkgemm::plan {
 struct ChainModule {
     std::string_view name;
     const spirv::PackedModule& embedded;
+    Type type;  // of A, B and D; sums are f32
     FeatureSet needs;
     uint32_t minor_version;  // of Vulkan 1, that its SPIR-V needs
 };
-inline constexpr FeatureSet chain_f16_needs = need::matrix_f16 | need::storage16 | need::buffer_address;
+inline constexpr FeatureSet chain_memory = need::storage16 | need::buffer_address;
 inline const std::array chain_modules = {
     ChainModule{.name = "chain_f16_converted",
                 .embedded = spirv::chain_f16_converted,
-                .needs = chain_f16_needs | need::coopmat2_conversions,
+                .type = f16,
+                .needs = need::matrix_f16 | chain_memory | need::coopmat2_conversions,
                 .minor_version = 3},
-    ChainModule{.name = "chain_f16", .embedded = spirv::chain_f16, .needs = chain_f16_needs, .minor_version = 3},
+    ChainModule{.name = "chain_f16",
+                .embedded = spirv::chain_f16,
+                .type = f16,
+                .needs = need::matrix_f16 | chain_memory,
+                .minor_version = 3},
 };
 
 /// How a work group divides rows, in the order of preference. Measured on an H200 with four layers of 64.
@@ -49,11 +55,14 @@ inline constexpr std::array chain_tiles = {
 };
 
 /// Bytes of shared memory: weights, biases, masks, and rows on their way.
-constexpr uint64_t chain_shared_bytes(uint64_t weight_chunks, uint64_t layers, uint64_t most, uint64_t mm,
+constexpr uint64_t chain_shared_bytes(uint64_t weight_chunks, uint64_t layers, uint64_t max_width, uint64_t mm,
                                       uint64_t subgroups) {
-    return 16 * (weight_chunks + layers * (most / 4) + layers * (mm / 4) + subgroups * mm * (most / 8 + 1));
+    return 16 * (weight_chunks + layers * (max_width / 4) + layers * (mm / 4) + subgroups * mm * (max_width / 8 + 1));
 }
 inline constexpr uint32_t chain_most_shared_bytes = 49152;
+inline constexpr uint32_t chain_argument_bytes = CHAIN_ARGUMENT_WORDS * 4;
+/// Of a subgroup: each row takes registers for its sums and operands.
+inline constexpr uint32_t chain_most_rows_at_once = 64;
 
 /// If every D is stored, memory is the bound, and beyond so many rows separate products are faster: four layers of 64
 /// on an H200 took 97 us for 262,144 rows instead of 88, but 29 us for 65,536 instead of 33.

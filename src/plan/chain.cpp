@@ -157,7 +157,7 @@ Result<Chain> plan_chain(const DeviceKernels& device, const ChainProblem& given,
 
 std::string to_text(const Chain& chain) {
     std::string out =
-        chain.fused ? concat({"one dispatch: ", chain.fused->module->name, " ", chain.fused->tile, "\n"})
+        chain.fused ? concat({"one dispatch: ", chain.fused->key.module->name, " ", chain.fused->tile, "\n"})
                     : concat({chain.plans.size(),
                               " plans, one for each product, with barriers between them: ", chain.why_separate, "\n"});
     for (size_t i = 0; i < chain.plans.size(); ++i) {

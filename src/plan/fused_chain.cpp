@@ -44,43 +44,28 @@ std::optional<Status> unfit_layer(const Problem& p) {
     return unfit_epilogue(p);
 }
 
-// The square shape of the matrix units, f16 with sums of f32; 0: there is none.
-uint32_t matrix_size(const DeviceCaps& caps) {
-    for (const uint32_t size : {16u, 8u})
-        if (std::ranges::find(
-                caps.matrix_shapes,
-                MatrixShape{.a = f16, .b = f16, .accumulate = f32, .result = f32, .m = size, .n = size, .k = size}) !=
-            caps.matrix_shapes.end())
-            return size;
-    return 0;
-}
-
+// The first module that the device can run; otherwise why not the last one.
 Result<const ChainModule*> module_for(const DeviceCaps& caps) {
-    const auto minor = (caps.api_version >> 12) & 0x3ff;  // of Vulkan 1
-    const ChainModule* last = nullptr;
+    std::optional<Status> why;
     for (const ChainModule& m : chain_modules) {
-        last = &m;
-        if ((m.needs & ~caps.features) == 0 && minor >= m.minor_version && m.embedded.count) return &m;
+        why = unfit_module(m, caps);
+        if (!why) return &m;
     }
-    if (last->embedded.count == 0) return no({last->embedded.why_missing});
-    if (minor < last->minor_version)
-        return no({last->name, " needs Vulkan 1.", last->minor_version, ", and the context has Vulkan 1.", minor});
-    return no(
-        {last->name, " needs features that are ", caps.not_there(), ": ", feature_names(last->needs & ~caps.features)});
+    return *why;
 }
 
 // Where the weights of each layer begin in shared memory, in chunks of 16 bytes.
 struct Weights {
-    std::vector<uint32_t> begin;
+    std::vector<uint32_t> first_chunk;  // of each layer
     uint32_t chunks = 0;
 };
 Weights place_weights(std::span<const Problem> layers, uint32_t mm, bool resident) {
     Weights out;
     for (const Problem& p : layers) {
         const uint64_t k = round_up(p.k, mm), n = round_up(p.n, mm);
-        const bool down = p.b.layout == columnMajor;
-        const auto chunks = static_cast<uint32_t>(down ? n * (k / 8 + 1) : k * (n / 8 + 1));
-        out.begin.push_back(resident ? out.chunks : 0);
+        const bool by_columns = p.b.layout == columnMajor;
+        const auto chunks = static_cast<uint32_t>(by_columns ? n * (k / 8 + 1) : k * (n / 8 + 1));
+        out.first_chunk.push_back(resident ? out.chunks : 0);
         out.chunks = resident ? out.chunks + chunks : std::max(out.chunks, chunks);
     }
     return out;
@@ -92,18 +77,18 @@ struct Fusing {
     std::span<const Problem> layers;
     uint32_t kept;
     uint32_t alignment;  // of operands, bytes
-    uint32_t mm, most;
+    uint32_t mm, widest;
 
     std::optional<ChainTile> tile() const;
     uint64_t shared_bytes(const ChainTile&) const;
     bool wide(const Matrix&, uint64_t row) const;
-    uint32_t bits(size_t layer) const;
-    void add_layer(FusedChain&, size_t layer, uint32_t begin) const;
+    uint32_t flags(size_t layer) const;
+    void add_layer(ChainKey&, size_t layer, uint32_t first_chunk) const;
     FusedChain make(const ChainModule&, const ChainTile&) const;
 };
 
 uint64_t Fusing::shared_bytes(const ChainTile& t) const {
-    return chain_shared_bytes(place_weights(layers, mm, t.resident).chunks, layers.size(), most, mm, t.subgroups);
+    return chain_shared_bytes(place_weights(layers, mm, t.resident).chunks, layers.size(), widest, mm, t.subgroups);
 }
 
 std::optional<ChainTile> Fusing::tile() const {
@@ -117,7 +102,7 @@ std::optional<ChainTile> Fusing::tile() const {
 
 bool Fusing::wide(const Matrix& m, uint64_t row) const { return alignment % 16 == 0 && m.ld % 8 == 0 && row % 8 == 0; }
 
-uint32_t Fusing::bits(size_t layer) const {
+uint32_t Fusing::flags(size_t layer) const {
     const Problem& p = layers[layer];
     uint32_t out = 0, at = 0;
     if (p.epilogue.count && p.epilogue.step[0].kind == VKGEMM_STEP_BIAS_COL) {
@@ -126,51 +111,51 @@ uint32_t Fusing::bits(size_t layer) const {
     }
     if (at < p.epilogue.count) out |= uint32_t(p.epilogue.step[at].kind);
     if (layer + 1 == layers.size() || (kept >> layer & 1)) out |= CHAIN_STORED;
-    const bool down = p.b.layout == columnMajor;
-    if (down) out |= CHAIN_TRANS_B;
-    if (wide(p.b, down ? p.k : p.n)) out |= CHAIN_WIDE_B;
+    const bool by_columns = p.b.layout == columnMajor;
+    if (by_columns) out |= CHAIN_TRANS_B;
+    if (wide(p.b, by_columns ? p.k : p.n)) out |= CHAIN_WIDE_B;
     if (wide(p.d, p.n)) out |= CHAIN_WIDE;
     return out;
 }
 
-void Fusing::add_layer(FusedChain& to, size_t layer, uint32_t begin) const {
+void Fusing::add_layer(ChainKey& to, size_t layer, uint32_t first_chunk) const {
     const Problem& p = layers[layer];
     const auto add = [&](uint32_t first_id, uint64_t value) {
         to.constants.push_back({first_id + static_cast<uint32_t>(layer), static_cast<uint32_t>(value)});
     };
     add(CHAIN_ID_WIDTH, p.n);
-    add(CHAIN_ID_BITS, bits(layer));
+    add(CHAIN_ID_FLAGS, flags(layer));
     add(CHAIN_ID_LDB, p.b.ld);
     add(CHAIN_ID_LDD, p.d.ld);
-    add(CHAIN_ID_BEGIN, begin);
+    add(CHAIN_ID_B_CHUNK, first_chunk);
     if (p.epilogue.count == 0) return;
     const EpilogueStep& step = p.epilogue.step[p.epilogue.count - 1];
-    add(CHAIN_ID_LOW, std::bit_cast<uint32_t>(step.low));
-    add(CHAIN_ID_HIGH, std::bit_cast<uint32_t>(step.high));
+    add(CHAIN_ID_STEP_LOW, std::bit_cast<uint32_t>(step.low));
+    add(CHAIN_ID_STEP_HIGH, std::bit_cast<uint32_t>(step.high));
 }
 
 FusedChain Fusing::make(const ChainModule& module, const ChainTile& t) const {
     const Weights weights = place_weights(layers, mm, t.resident);
     const uint32_t sg = caps.subgroup_size, rows = t.matrices * mm;
     const Problem& first = layers[0];
-    FusedChain out = {.module = &module, .constants = {}, .tile = {}};
-    const auto add = [&](uint32_t id, uint64_t value) { out.constants.push_back({id, static_cast<uint32_t>(value)}); };
+    ChainKey key = {.module = &module, .constants = {}};
+    const auto add = [&](uint32_t id, uint64_t value) { key.constants.push_back({id, static_cast<uint32_t>(value)}); };
     add(CHAIN_ID_WG, t.subgroups * sg);
-    add(CHAIN_ID_SG, sg);
     add(CHAIN_ID_WM, rows);
     add(CHAIN_ID_MM, mm);
     add(CHAIN_ID_MK, mm);
+    add(CHAIN_ID_SG, sg);
     add(CHAIN_ID_RESIDENT, t.resident);
     add(CHAIN_ID_LAYERS, layers.size());
-    add(CHAIN_ID_FIRST_WIDTH, first.k);
-    add(CHAIN_ID_FIRST, wide(first.a, first.k) ? CHAIN_WIDE : 0);
+    add(CHAIN_ID_INPUTS, first.k);
+    add(CHAIN_ID_WIDE_ROWS, wide(first.a, first.k));
     add(CHAIN_ID_LDA, first.a.ld);
-    add(CHAIN_ID_MOST, most);
-    add(CHAIN_ID_WEIGHTS, weights.chunks);
-    for (size_t i = 0; i < layers.size(); ++i) add_layer(out, i, weights.begin[i]);
+    add(CHAIN_ID_MAX_WIDTH, widest);
+    add(CHAIN_ID_WEIGHT_CHUNKS, weights.chunks);
+    for (size_t i = 0; i < layers.size(); ++i) add_layer(key, i, weights.first_chunk[i]);
+    std::ranges::sort(key.constants, {}, &ChainConstant::id);
+    FusedChain out = {.key = std::move(key), .tile = {}};
     out.tile = concat({"WG=", t.subgroups * sg, ",WM=", rows, ",MM=", mm, ",RESIDENT=", int(t.resident)});
-    out.invocations = t.subgroups * sg;
-    out.subgroup = sg;
     out.rows_at_once = t.subgroups * rows;
     constexpr uint32_t usual_units = 64;  // where the device does not tell
     out.most_groups = std::min(caps.max_groups_x, (caps.compute_units ? caps.compute_units : usual_units) * t.groups);
@@ -193,10 +178,10 @@ Result<FusedChain> fuse(const DeviceCaps& caps, std::span<const Problem> complet
     if (request.dispatch_seconds > 0) return no({"dispatchSeconds limits the time of a dispatch"});
     if (completed.size() > CHAIN_LAYERS)
         return no({"there are ", completed.size(), " products; one dispatch computes up to ", CHAIN_LAYERS});
-    uint64_t most = completed[0].k;
+    uint64_t widest = completed[0].k;
     for (size_t i = 0; i < completed.size(); ++i) {
         if (auto why = unfit_layer(completed[i])) return no({"product ", i, ": ", why->text});
-        most = std::max(most, completed[i].n);
+        widest = std::max(widest, completed[i].n);
     }
     const bool all_kept =
         completed.size() > 1 && std::popcount(kept & ((1u << (completed.size() - 1)) - 1)) + 1 == int(completed.size());
@@ -205,18 +190,12 @@ Result<FusedChain> fuse(const DeviceCaps& caps, std::span<const Problem> complet
                    " separate products are faster then"});
     const auto module = module_for(caps);
     if (!module) return module.status();
-    if (caps.max_push_constant_bytes < CHAIN_ARGUMENT_WORDS * sizeof(uint32_t))
-        return no({"the device has ", caps.max_push_constant_bytes, " bytes of push constants; one dispatch needs ",
-                   CHAIN_ARGUMENT_WORDS * sizeof(uint32_t)});
-    const uint32_t mm = matrix_size(caps);
-    if (mm == 0) return no({"the matrix units have no product of f16 with sums of f32 of 16x16x16 or 8x8x8"});
-    if (caps.subgroup_size == 0) return no({"the size of the device's subgroups is not known"});
     const Fusing fusing = {.caps = caps,
                            .layers = completed,
                            .kept = kept,
                            .alignment = request.operand_alignment,
-                           .mm = mm,
-                           .most = static_cast<uint32_t>(round_up(most, mm))};
+                           .mm = matrix_size(**module, caps),
+                           .widest = static_cast<uint32_t>(round_up(widest, matrix_size(**module, caps)))};
     const auto tile = fusing.tile();
     if (!tile)
         return no({"the weights take more shared memory than the device has (", caps.shared_bytes,

@@ -5,24 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "plan/base/result.h"
+#include "plan/chain_key.h"
 #include "plan/choice/request.h"
-#include "shaders/chain/family.h"
 
 namespace vkgemm::plan {
 
 /// The one dispatch of a chain.
 struct FusedChain {
-    struct Constant {
-        uint32_t id, value;
-    };
-    const ChainModule* module;
-    std::vector<Constant> constants;  // specialization constants
-    std::string tile;                 // for texts
-    uint32_t invocations = 0;         // of a work group
-    uint32_t subgroup = 0;            // of a subgroup
-    uint32_t rows_at_once = 0;        // of a work group
-    uint32_t most_groups = 0;         // as many as the device runs at once
+    ChainKey key;
+    std::string tile;           // for texts
+    uint32_t rows_at_once = 0;  // of a work group
+    uint32_t most_groups = 0;   // as many as the device runs at once
 
     /// Work groups for so many rows: as few as keep all equally busy.
     uint32_t groups(uint64_t rows) const;

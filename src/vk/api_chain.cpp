@@ -90,8 +90,11 @@ Result<std::unique_ptr<VkgemmChain_T>> make_chain(VkgemmContext context, Planned
         out->products.push_back(*std::move(made));
     }
     out->plan.plans.clear();
-    if (out->plan.fused && !dry)
-        if (auto why = vk::compile_chain(*out)) return *why;
+    if (out->plan.fused && !dry) {
+        auto use = context->pipelines.get(out->plan.fused->key, planned.flags & VKGEMM_PLAN_CAPTURE_STATISTICS);
+        if (!use) return use.status();
+        out->use = std::move(*use);
+    }
     return out;
 }
 
@@ -146,7 +149,7 @@ VkgemmResult vkgemmGetChainInfo(VkgemmChain chain, VkgemmChainInfo* info) {
         VkgemmChainInfo out{};
         const auto& fused = chain->plan.fused;
         out.isOneDispatch = fused.has_value();
-        out.kernel = fused ? fused->module->name.data() : "";
+        out.kernel = fused ? fused->key.module->name.data() : "";
         out.workspaceBytes = chain->plan.workspace_bytes;
         out.workspaceAlignment = chain->plan.workspace_alignment;
         for (const auto& p : chain->products) {

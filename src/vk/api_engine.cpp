@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The public functions of engine.h.
 #include <algorithm>
+#include <variant>
 
 #include "plan/base/concat.h"
 #include "plan/needs.h"
@@ -40,8 +41,17 @@ std::string_view trimmed(std::string_view line) {
     return line;
 }
 
+using AnyKey = std::variant<plan::PipelineKey, plan::ChainKey>;
+
+template <class Key>
+Result<AnyKey> fit_key(const Result<Key>& key, const plan::DeviceCaps& caps) {
+    if (!key) return key.status();
+    if (auto why = plan::unfit(*key, caps)) return *why;
+    return AnyKey(*key);
+}
+
 // One line of keys: the key, or why the line is skipped.
-Result<plan::PipelineKey> read_key(const VkgemmContext_T& context, std::string_view line) {
+Result<AnyKey> read_key(const VkgemmContext_T& context, std::string_view line) {
     const std::string_view version = line.substr(0, line.find(' '));
     if (!is_version(version))
         return Refusal{VKGEMM_ERROR_PARSE,
@@ -49,15 +59,14 @@ Result<plan::PipelineKey> read_key(const VkgemmContext_T& context, std::string_v
                                      " naive_f32_8x8 addresses WG=64,BM=8,BN=8'"})};
     if (version != version_of_keys())
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, plan::concat({"it is of vkgemm ", version})};
-    auto key = plan::parse_pipeline_key(line.substr(version.size()));
-    if (!key) return key;
-    const auto why = plan::unfit(*key, context.caps);
-    return why ? Result<plan::PipelineKey>(*why) : key;
+    const std::string_view text = line.substr(version.size());
+    return plan::is_chain_key(text) ? fit_key(plan::parse_chain_key(text), context.caps)
+                                    : fit_key(plan::parse_pipeline_key(text), context.caps);
 }
 
 // The keys of a text that this version and device can compile. Each line that is skipped is logged.
-std::vector<plan::PipelineKey> read_keys(const VkgemmContext_T& context, std::string_view text) {
-    std::vector<plan::PipelineKey> out;
+std::vector<AnyKey> read_keys(const VkgemmContext_T& context, std::string_view text) {
+    std::vector<AnyKey> out;
     for (size_t number = 1; !text.empty(); ++number) {
         const std::string_view line = text.substr(0, text.find('\n')), trimmed_line = trimmed(line);
         text.remove_prefix(std::min(text.size(), line.size() + 1));
@@ -70,6 +79,12 @@ std::vector<plan::PipelineKey> read_keys(const VkgemmContext_T& context, std::st
                         {"pipeline keys, line ", number, ": '", trimmed_line, "' is skipped: ", key.status().text}));
     }
     return out;
+}
+
+Result<vk::Pipelines::Use> compile(vk::Pipelines& pipelines, const AnyKey& any) {
+    if (const auto* const chain = std::get_if<plan::ChainKey>(&any)) return pipelines.get(*chain, false);
+    const auto& key = std::get<plan::PipelineKey>(any);
+    return pipelines.get(plan::step_of(key), key.binding, false);
 }
 
 // The bytes that a plan for element `i` of a caller's array asks for.
@@ -120,9 +135,8 @@ VkgemmResult vkgemmCompilePipelines(VkgemmContext context, const char* keys, Vkg
         if (!context || !keys)
             return vk::to_result(error,
                                  Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, context ? "keys is null" : "context is null"});
-        for (const plan::PipelineKey& key : read_keys(*context, keys))
-            if (const auto made = context->pipelines.get(plan::step_of(key), key.binding, false); !made)
-                return vk::to_result(error, made.status());
+        for (const AnyKey& key : read_keys(*context, keys))
+            if (const auto made = compile(context->pipelines, key); !made) return vk::to_result(error, made.status());
         return vk::success(error);
     });
 }

@@ -10,14 +10,8 @@ struct VkgemmChain_T {
     VkgemmContext context = nullptr;
     vkgemm::plan::Chain plan;  // whose plans are in `products`
     std::vector<std::unique_ptr<VkgemmPlan_T>> products;
-    uint32_t flags = 0;                        // VkgemmPlanFlagBits
-    VkPipelineLayout layout = VK_NULL_HANDLE;  // of the one dispatch, if there is one and the chain is not dry
-    VkPipeline pipeline = VK_NULL_HANDLE;
-
-    VkgemmChain_T() = default;
-    VkgemmChain_T(const VkgemmChain_T&) = delete;
-    VkgemmChain_T& operator=(const VkgemmChain_T&) = delete;
-    ~VkgemmChain_T();
+    uint32_t flags = 0;              // VkgemmPlanFlagBits
+    vkgemm::vk::Pipelines::Use use;  // the pipeline of the one dispatch, if there is one and the chain is not dry
 };
 
 namespace vkgemm::vk {
@@ -34,9 +28,6 @@ plan::Result<VkgemmRun> product_run(const ChainRun&, size_t product);
 
 /// Everything that can be wrong with a run. Refused with the number of the product.
 std::optional<Status> check_chain_run(ChainRun& out, VkgemmChain, const VkgemmChainRun*);
-
-/// Compiles the pipeline of a chain that is one dispatch.
-std::optional<Status> compile_chain(VkgemmChain_T&);
 
 /// Cannot fail: the run was checked.
 void record_chain(const ChainRun&, VkCommandBuffer);

@@ -182,7 +182,6 @@ class FusedArguments {
     }
     uint32_t rows() const { return words_[2]; }
     const void* data() const { return words_.data(); }
-    static constexpr uint32_t bytes = CHAIN_ARGUMENT_WORDS * 4;
 
    private:
     void put(size_t at, uint64_t address) {
@@ -304,8 +303,9 @@ void record_fused(const ChainRun& r, VkCommandBuffer cmd) {
     const uint32_t groups = chain.plan.fused->groups(args.rows());
     record_barrier_before(f, cmd, r.run.flags);
     if (groups) {
-        f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, chain.pipeline);
-        f.CmdPushConstants(cmd, chain.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, FusedArguments::bytes, args.data());
+        f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, chain.use.program().pipeline);
+        f.CmdPushConstants(cmd, chain.context->pipelines.chain_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                           plan::chain_argument_bytes, args.data());
         f.CmdDispatch(cmd, groups, 1, 1);
     }
     record_barrier_after(f, cmd, r.run.flags);

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "plan/base/concat.h"
-#include "spirv/unpack.h"
+#include "vk/shader_modules.h"
 #include "vkgemm/hash.hpp"
 
 namespace vkgemm::vk {
@@ -21,6 +21,19 @@ using plan::Step;
 // the code of one without, and each of its dispatches begins at work group 0.
 constexpr uint32_t flags_id = 100;
 static_assert(flags_id > std::ranges::max(plan::constant_ids));
+
+#define X(id, name, meaning) static_assert((id) != flags_id);
+CHAIN_CONSTANTS(X)
+#undef X
+#define X(id, name, meaning) static_assert((id) > flags_id || (id) + CHAIN_LAYERS <= flags_id);
+CHAIN_LAYER_CONSTANTS(X)
+#undef X
+
+constexpr VkPipelineCreateFlags capture_flags(bool capture) {
+    return capture ? VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR |
+                         VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR
+                   : 0;
+}
 
 constexpr auto map_entries() {
     constexpr uint32_t count = std::size(plan::constant_ids);
@@ -42,18 +55,6 @@ VkPipelineRobustnessCreateInfoEXT without_robustness() {
     return info;
 }
 
-// Such a device may not have an atomic of device scope in a module, though none that is planned there runs it (the one
-// for VKGEMM_SCALARS_LARGEST, whose result is not used).
-void remove_atomics(std::vector<uint32_t>& spirv) {
-    constexpr uint32_t header_words = 5, op_nop = 1u << 16, op_atomic_u_max = 239;
-    for (size_t at = header_words; at < spirv.size();) {
-        const size_t words = std::max<size_t>(spirv[at] >> 16, 1);
-        if ((spirv[at] & 0xffff) == op_atomic_u_max)
-            std::fill_n(spirv.begin() + static_cast<std::ptrdiff_t>(at), std::min(words, spirv.size() - at), op_nop);
-        at += words;
-    }
-}
-
 }  // namespace
 
 Pipelines::~Pipelines() {
@@ -62,12 +63,14 @@ Pipelines::~Pipelines() {
     for (auto& [key, entry] : entries_) destroy(key, entry.program);
     for (const auto& layouts : layouts_)
         for (VkPipelineLayout l : layouts) f.DestroyPipelineLayout(device_->handle, l, device_->allocator);
+    f.DestroyPipelineLayout(device_->handle, chain_layout_, device_->allocator);
     f.DestroyDescriptorSetLayout(device_->handle, set_layout_, device_->allocator);
 }
 
 std::optional<Status> Pipelines::init(const Device& device, uint32_t max_push_constant_bytes) {
     device_ = &device;
     native_.init(device);
+    if (auto why = make_chain_layout(max_push_constant_bytes)) return why;
     const bool sums_f64 = device.features & plan::need::float64 && max_push_constant_bytes >= abi::f64_argument_bytes;
     VkPipelineLayoutCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
@@ -114,13 +117,28 @@ std::optional<Status> Pipelines::init(const Device& device, uint32_t max_push_co
     return std::nullopt;
 }
 
+std::optional<Status> Pipelines::make_chain_layout(uint32_t max_push_constant_bytes) {
+    if (max_push_constant_bytes < plan::chain_argument_bytes) return std::nullopt;
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, plan::chain_argument_bytes};
+    VkPipelineLayoutCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+    info.pushConstantRangeCount = 1;
+    info.pPushConstantRanges = &range;
+    const VkResult r =
+        device_->functions.CreatePipelineLayout(device_->handle, &info, device_->allocator, &chain_layout_);
+    if (r != VK_SUCCESS) return vulkan_refusal(r, "vkCreatePipelineLayout");
+    set_name(*device_, VK_OBJECT_TYPE_PIPELINE_LAYOUT, chain_layout_, "vkgemm chains");
+    return std::nullopt;
+}
+
 // FNV-1a, by words.
 size_t Pipelines::Hash::operator()(const Key& key) const {
     uint64_t hash = emptyHash;
     const auto add = [&](uint64_t x) { hash = hashed(hash, x); };
     for (const uint32_t x : key.constants) add(x);
+    for (const plan::ChainConstant& c : key.chain.constants) add(uint64_t(c.id) << 32 | c.value);
     add(std::hash<const void*>{}(key.module) << 2 | uint64_t(key.binding) << 1 | uint64_t(key.capture));
-    add(uint64_t(key.is_grouped) << 1 | uint64_t(key.dispatch_base));
+    add(std::hash<const void*>{}(key.chain.module) << 2 | uint64_t(key.is_grouped) << 1 | uint64_t(key.dispatch_base));
     return static_cast<size_t>(hash ^ hash >> 32);
 }
 
@@ -138,9 +156,31 @@ Pipelines::Key Pipelines::table_key(const Step& step, Binding binding, bool capt
 
 Result<Pipelines::Use> Pipelines::get(const Step& step, Binding binding, bool capture_statistics) {
     const Key key = table_key(step, binding, capture_statistics);
+    return get(
+        key, [&] { return to_text(key_of(step, binding)); }, [&] { return make(step, key); });
+}
+
+Result<Pipelines::Use> Pipelines::get(const plan::ChainKey& chain, bool capture_statistics) {
+    const Key key = {.module = nullptr,
+                     .constants = {},
+                     .binding = Binding::addresses,
+                     .is_grouped = false,
+                     .capture = capture_statistics,
+                     .dispatch_base = false,
+                     .chain = chain};
+    return get(
+        key, [&] { return to_text(chain); },
+        [&]() -> Result<Program> {
+            const Result<VkPipeline> made = compile(chain, capture_statistics);
+            return made ? Result<Program>(Program{*made, VK_NULL_HANDLE}) : made.status();
+        });
+}
+
+template <class TextOf, class Make>
+Result<Pipelines::Use> Pipelines::get(const Key& key, TextOf text_of, Make make_program) {
     std::unique_lock lock(mutex_);
     Entry& entry = entries_.try_emplace(key).first->second;  // the reference stays good when others are added
-    if (!entry.key.kernel) entry.key = key_of(step, binding);
+    if (entry.text.empty()) entry.text = text_of();
     ++entry.uses;  // so that nobody trims it
     compiled_.wait(lock, [&] { return !entry.compiling; });
     if (entry.program) return Use(*this, entry);
@@ -154,7 +194,7 @@ Result<Pipelines::Use> Pipelines::get(const Step& step, Binding binding, bool ca
         compiled_.notify_all();
     };
     try {
-        const Result<Program> made = make(step, key);
+        const Result<Program> made = make_program();
         done(made ? *made : Program{});
         if (!made) return made.status();
         return Use(*this, entry);
@@ -198,7 +238,7 @@ std::vector<std::string> Pipelines::keys() {
     {
         const std::lock_guard lock(mutex_);
         for (const auto& [key, entry] : entries_)
-            if (entry.program && !key.capture) out.push_back(to_text(entry.key));
+            if (entry.program && !key.capture) out.push_back(entry.text);
     }
     std::ranges::sort(out);
     return out;
@@ -218,64 +258,70 @@ void Pipelines::destroy(const Key& key, const Program& program) {
     device_->functions.DestroyPipeline(device_->handle, program.pipeline, device_->allocator);
 }
 
-Result<VkShaderModule> Pipelines::make_module(const Key& key) {
-    const auto variant = key.is_grouped                        ? spirv::Variant::grouped
-                         : key.binding == Binding::descriptors ? spirv::Variant::descriptors
-                                                               : spirv::Variant::addresses;
-    auto code = spirv::unpack(key.module->packed(), variant, plan::Module::packed_base());
-    if (code && plan::lacks_device_scope(device_->features)) remove_atomics(*code);
-    if (!code)
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       plan::concat({"the SPIR-V of ", key.module->name,
-                                     " in this library is damaged; build or install vkgemm again"})};
-    VkShaderModuleCreateInfo info = {};
-    info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
-    info.codeSize = code->size() * 4;
-    info.pCode = code->data();
-    VkShaderModule module = VK_NULL_HANDLE;
-    const VkResult r = device_->functions.CreateShaderModule(device_->handle, &info, device_->allocator, &module);
-    if (r != VK_SUCCESS) return vulkan_refusal(r, "vkCreateShaderModule");
-    return module;
-}
-
 Result<VkPipeline> Pipelines::compile(const Step& step, const Key& key) {
-    const DeviceFunctions& f = device_->functions;
-    const std::string label_text = plan::concat({"vkgemm ", step.kernel->name});  // before there is anything to leak
-    const Result<VkShaderModule> made = make_module(key);
-    if (!made) return made.status();
-    VkShaderModule module = *made;
-
-    VkPipelineCreateFlags flags = 0;
-    if (key.capture)
-        flags =
-            VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR | VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR;
+    std::string name = plan::concat({"vkgemm ", step.kernel->name});  // before there is anything to leak
+    const Result<VkShaderModule> module = make_module(*device_, *key.module, key.binding, key.is_grouped);
+    if (!module) return module.status();
+    VkPipelineCreateFlags flags = capture_flags(key.capture);
     if (key.dispatch_base) flags |= VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;
     static constexpr auto entries = map_entries();
     std::array<uint32_t, entries.size()> constants;
     *std::ranges::copy(key.constants, constants.begin()).out = flags;
-    const uint32_t count = static_cast<uint32_t>(flags ? entries.size() : key.constants.size());
-    const VkSpecializationInfo specialization = {.mapEntryCount = count,
-                                                 .pMapEntries = entries.data(),
-                                                 .dataSize = size_t{count} * 4,
-                                                 .pData = constants.data()};
+    const size_t count = flags ? entries.size() : key.constants.size();
+    return create(*module, {.name = std::move(name),
+                            .entries = std::span(entries).first(count),
+                            .constants = std::span(constants).first(count),
+                            .subgroup = step.tile.SG,
+                            .layout = layout(key.binding, *key.module),
+                            .flags = flags});
+}
+
+Result<VkPipeline> Pipelines::compile(const plan::ChainKey& key, bool capture) {
+    std::vector<VkSpecializationMapEntry> entries;
+    std::vector<uint32_t> constants;
+    const auto add = [&](uint32_t id, uint32_t value) {
+        entries.push_back({id, static_cast<uint32_t>(constants.size() * 4), 4});
+        constants.push_back(value);
+    };
+    for (const plan::ChainConstant& c : key.constants) add(c.id, c.value);
+    const VkPipelineCreateFlags flags = capture_flags(capture);
+    if (flags) add(flags_id, flags);
+    std::string name = plan::concat({"vkgemm ", key.module->name});
+    const Result<VkShaderModule> module = make_module(*device_, *key.module, key.value(plan::CHAIN_ID_WG));
+    if (!module) return module.status();
+    return create(*module, {.name = std::move(name),
+                            .entries = entries,
+                            .constants = constants,
+                            .subgroup = key.value(plan::CHAIN_ID_SG),
+                            .layout = chain_layout_,
+                            .flags = flags});
+}
+
+// Destroys the module.
+Result<VkPipeline> Pipelines::create(VkShaderModule module, const Parameters& p) {
+    const DeviceFunctions& f = device_->functions;
+    const VkSpecializationInfo specialization = {.mapEntryCount = static_cast<uint32_t>(p.entries.size()),
+                                                 .pMapEntries = p.entries.data(),
+                                                 .dataSize = p.constants.size_bytes(),
+                                                 .pData = p.constants.data()};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup = {
-        VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO, nullptr, step.tile.SG};
+        VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO, nullptr, p.subgroup};
     VkComputePipelineCreateInfo info = {};
     info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-    info.flags = flags;
+    info.flags = p.flags;
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     info.stage.module = module;
     info.stage.pName = "main";
     info.stage.pSpecializationInfo = &specialization;
-    if (step.tile.SG) {
+    if (p.subgroup) {
         if (device_->requires_subgroups) info.stage.pNext = &subgroup;  // else there is one size, and this is it
         if (device_->features & plan::need::full_subgroups)
             info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     }
     const VkPipelineRobustnessCreateInfoEXT robustness = without_robustness();
     if (device_->features & plan::need::pipeline_robustness) info.pNext = &robustness;
-    info.layout = layout(key.binding, *key.module);
+    info.layout = p.layout;
 
     VkPipeline pipeline = VK_NULL_HANDLE;
     VkResult r;
@@ -285,8 +331,8 @@ Result<VkPipeline> Pipelines::compile(const Step& step, const Key& key) {
         r = f.CreateComputePipelines(device_->handle, device_->cache, 1, &info, device_->allocator, &pipeline);
     }
     f.DestroyShaderModule(device_->handle, module, device_->allocator);
-    if (r != VK_SUCCESS) return vulkan_refusal(r, plan::concat({"vkCreateComputePipelines for ", label_text}));
-    set_name(*device_, VK_OBJECT_TYPE_PIPELINE, pipeline, label_text.c_str());
+    if (r != VK_SUCCESS) return vulkan_refusal(r, plan::concat({"vkCreateComputePipelines for ", p.name}));
+    set_name(*device_, VK_OBJECT_TYPE_PIPELINE, pipeline, p.name.c_str());
     return pipeline;
 }
 

@@ -3,11 +3,13 @@
 #pragma once
 #include <condition_variable>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "plan/chain_key.h"
 #include "plan/steps/buckets.h"
 #include "plan/steps/pipeline_key.h"
 #include "vk/functions.h"
@@ -74,7 +76,10 @@ class Pipelines {
     /// different ones are compiled in parallel. A failure is not kept: the next call tries again.
     plan::Result<Use> get(const plan::Step&, plan::Binding, bool capture_statistics);
 
-    /// The same if it is compiled already; nullopt if it is not, or not yet.
+    /// The pipeline of a chain that is one dispatch.
+    plan::Result<Use> get(const plan::ChainKey&, bool capture_statistics);
+
+    /// As the first get(), if it is compiled already; nullopt if it is not, or not yet.
     std::optional<Use> find(const plan::Step&, plan::Binding, bool capture_statistics);
 
     /// Destroys the pipelines without a Use. Returns their number.
@@ -83,16 +88,18 @@ class Pipelines {
     /// The keys of all that are compiled, sorted; without those that capture statistics.
     std::vector<std::string> keys();
 
+    VkPipelineLayout chain_layout() const { return chain_layout_; }
     VkPipelineLayout layout(plan::Binding b, const plan::Module& m) const {
         return layouts_[m.accumulate == plan::f64][static_cast<size_t>(b)];
     }
 
    private:
     struct Key {
-        const plan::Module* module;
+        const plan::Module* module;  // null: of a chain
         plan::ConstantValues constants;
         plan::Binding binding;
         bool is_grouped, capture, dispatch_base;
+        plan::ChainKey chain{};
         bool operator==(const Key&) const = default;
     };
     struct Hash {
@@ -102,21 +109,35 @@ class Pipelines {
         bool compiling = false;
         uint32_t uses = 0;  // also of threads that wait for it
         Program program;
-        plan::PipelineKey key;
+        std::string text;  // of its key
+    };
+    /// What one vkCreateComputePipelines is given, beside the module.
+    struct Parameters {
+        std::string name;
+        std::span<const VkSpecializationMapEntry> entries;
+        std::span<const uint32_t> constants;
+        uint32_t subgroup;  // 0: any size
+        VkPipelineLayout layout;
+        VkPipelineCreateFlags flags;
     };
 
     void release(Entry&);
+    std::optional<Status> make_chain_layout(uint32_t max_push_constant_bytes);
+    template <class TextOf, class Make>
+    plan::Result<Use> get(const Key&, TextOf, Make);
     static Key table_key(const plan::Step&, plan::Binding, bool capture);
     plan::Result<Program> make(const plan::Step&, const Key&);
     void destroy(const Key&, const Program&);
     plan::Result<VkPipeline> compile(const plan::Step&, const Key&);
-    plan::Result<VkShaderModule> make_module(const Key&);
+    plan::Result<VkPipeline> compile(const plan::ChainKey&, bool capture);
+    plan::Result<VkPipeline> create(VkShaderModule, const Parameters&);
 
     const Device* device_ = nullptr;
     VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
-    VkPipelineLayout layouts_[2][2] = {};  // of modules that sum in f64, or not; by Binding
-    std::mutex mutex_;                     // of entries_
-    std::mutex cache_mutex_;               // of device_->cache, where that is externally synchronised
+    VkPipelineLayout layouts_[2][2] = {};             // of modules that sum in f64, or not; by Binding
+    VkPipelineLayout chain_layout_ = VK_NULL_HANDLE;  // null: the device has too few push constants for chains
+    std::mutex mutex_;                                // of entries_
+    std::mutex cache_mutex_;                          // of device_->cache, where that is externally synchronised
     std::condition_variable compiled_;
     NativeModules native_;
     std::unordered_map<Key, Entry, Hash> entries_;

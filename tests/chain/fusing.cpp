@@ -47,11 +47,7 @@ struct Case {
     }
 };
 
-uint32_t value_of(const FusedChain& f, uint32_t id) {
-    for (const FusedChain::Constant& c : f.constants)
-        if (c.id == id) return c.value;
-    return UINT32_MAX;
-}
+uint32_t value_of(const FusedChain& f, uint32_t id) { return f.key.value(id); }
 
 }  // namespace
 
@@ -60,28 +56,28 @@ TEST_CASE("fusing: four layers of 64 on an H200") {
     c.kept = 2;
     const auto fused = c.fuse();
     REQUIRE_MESSAGE(bool(fused), fused.status().text);
-    CHECK(fused->module->name == "chain_f16_converted");
+    CHECK(fused->key.module->name == "chain_f16_converted");
     CHECK(fused->tile == "WG=128,WM=32,MM=16,RESIDENT=1");
-    CHECK(fused->subgroup == 32);
+    CHECK(value_of(*fused, CHAIN_ID_SG) == 32);
     CHECK(fused->rows_at_once == 128);
     CHECK(fused->most_groups == 3 * c.caps.compute_units);
     CHECK(fused->groups(0) == 0);
     CHECK(fused->groups(1) == 1);
     CHECK(fused->groups(65536) == 256);  // 512 turns, two for each
     CHECK(fused->groups(1u << 31) <= fused->most_groups);
-    CHECK(value_of(*fused, CHAIN_ID_WEIGHTS) == 4 * 64 * 9);
-    CHECK(value_of(*fused, CHAIN_ID_BEGIN + 3) == 3 * 64 * 9);
+    CHECK(value_of(*fused, CHAIN_ID_WEIGHT_CHUNKS) == 4 * 64 * 9);
+    CHECK(value_of(*fused, CHAIN_ID_B_CHUNK + 3) == 3 * 64 * 9);
     const uint32_t wide = VKGEMM_STEP_RELU | CHAIN_WIDE_B | CHAIN_WIDE;
-    CHECK(value_of(*fused, CHAIN_ID_BITS) == wide);
-    CHECK(value_of(*fused, CHAIN_ID_BITS + 1) == (wide | CHAIN_STORED));
-    CHECK(value_of(*fused, CHAIN_ID_BITS + 3) == (wide | CHAIN_STORED));
+    CHECK(value_of(*fused, CHAIN_ID_FLAGS) == wide);
+    CHECK(value_of(*fused, CHAIN_ID_FLAGS + 1) == (wide | CHAIN_STORED));
+    CHECK(value_of(*fused, CHAIN_ID_FLAGS + 3) == (wide | CHAIN_STORED));
     c.layers.back() = layer(3, 64);  // rows of 6 bytes
     c.layers.back().b.layout = columnMajor;
     const auto narrow = c.fuse();
     REQUIRE(bool(narrow));
-    CHECK(value_of(*narrow, CHAIN_ID_BITS + 3) == (VKGEMM_STEP_RELU | CHAIN_WIDE_B | CHAIN_TRANS_B | CHAIN_STORED));
+    CHECK(value_of(*narrow, CHAIN_ID_FLAGS + 3) == (VKGEMM_STEP_RELU | CHAIN_WIDE_B | CHAIN_TRANS_B | CHAIN_STORED));
     c.request.operand_alignment = 2;
-    CHECK(value_of(*c.fuse(), CHAIN_ID_FIRST) == 0);
+    CHECK(value_of(*c.fuse(), CHAIN_ID_WIDE_ROWS) == 0);
 }
 
 TEST_CASE("fusing: weights that do not fit are loaded for each turn, and conversions are not required") {
@@ -90,10 +86,10 @@ TEST_CASE("fusing: weights that do not fit are loaded for each turn, and convers
     c.caps.features &= ~need::coopmat2_conversions;
     const auto fused = c.fuse();
     REQUIRE_MESSAGE(bool(fused), fused.status().text);
-    CHECK(fused->module->name == "chain_f16");
+    CHECK(fused->key.module->name == "chain_f16");
     CHECK(value_of(*fused, CHAIN_ID_RESIDENT) == 0);
-    CHECK(value_of(*fused, CHAIN_ID_WEIGHTS) == 64 * 9);
-    CHECK(value_of(*fused, CHAIN_ID_BEGIN + 5) == 0);
+    CHECK(value_of(*fused, CHAIN_ID_WEIGHT_CHUNKS) == 64 * 9);
+    CHECK(value_of(*fused, CHAIN_ID_B_CHUNK + 5) == 0);
 }
 
 TEST_CASE("fusing: a work group has no more subgroups than the device allows") {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/base/concat.h"
+#include "plan/base/next_word.h"
 #include "shaders/list_tiles/report.h"
 #include "vkgemm/text.hpp"
 
@@ -65,14 +66,6 @@ Result<ProblemConstants> parse_constants(std::string_view text) {
         out.*c->member = *value;
     }
     return out;
-}
-
-// The next word of a line, which is taken off it.
-std::string_view next_word(std::string_view& line) {
-    line.remove_prefix(std::min(line.size(), line.find_first_not_of(' ')));
-    const std::string_view word = line.substr(0, line.find(' '));
-    line.remove_prefix(word.size());
-    return word;
 }
 
 constexpr std::string_view binding_names[] = {"descriptors", "addresses", "grouped"};  // the last one by addresses too

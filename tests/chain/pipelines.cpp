@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// The pipeline of a chain that is one dispatch: equal chains share it, it is compiled with the caller's cache, it has a
+// key that outlives the program, and it is trimmed.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "api/api.h"
+
+using namespace vkgemm::test;
+
+namespace {
+
+int compiled = 0;  // calls of the driver
+VkPipelineCache used_cache = VK_NULL_HANDLE;
+
+VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice d, VkPipelineCache cache, uint32_t count,
+                                                const VkComputePipelineCreateInfo* infos,
+                                                const VkAllocationCallbacks* a, VkPipeline* out) {
+    ++compiled;
+    used_cache = cache;
+    return device_command<PFN_vkCreateComputePipelines>("vkCreateComputePipelines")(d, cache, count, infos, a, out);
+}
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL counting_function(VkDevice, const char* name) {
+    if (std::strcmp(name, "vkCreateComputePipelines") == 0)
+        return reinterpret_cast<PFN_vkVoidFunction>(create_pipelines);
+    return device_command<PFN_vkVoidFunction>(name);
+}
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL counting_loader(VkInstance instance, const char* name) {
+    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(counting_function);
+    return device().getInstanceProcAddr()(instance, name);
+}
+
+/// A context whose driver counts, with its log, and with a pipeline cache that is synchronised externally.
+struct CountingContext {
+    VkPipelineCache cache = VK_NULL_HANDLE;
+    OwnedContext context;
+    std::string log;
+
+    CountingContext() {
+        compiled = 0;
+        VkPipelineCacheCreateInfo cache_info{};
+        cache_info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
+        REQUIRE(device_command<PFN_vkCreatePipelineCache>("vkCreatePipelineCache")(device().handle(), &cache_info,
+                                                                                   nullptr, &cache) == VK_SUCCESS);
+        VkgemmContextInfo info = context_info();
+        info.flags = VKGEMM_CONTEXT_IGNORE_ENVIRONMENT | VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED;
+        info.getInstanceProcAddr = counting_loader;
+        info.pipelineCache = cache;
+        info.log = [](void* user, VkgemmSeverity, const char* text) {
+            *static_cast<std::string*>(user) += std::string(text) + "\n";
+        };
+        info.logUser = &log;
+        REQUIRE(vkgemmCreateContext(&info, &context.handle, nullptr) == VKGEMM_SUCCESS);
+        log.clear();
+    }
+    CountingContext(const CountingContext&) = delete;
+    CountingContext& operator=(const CountingContext&) = delete;
+    ~CountingContext() {
+        vkgemmDestroyContext(std::exchange(context.handle, nullptr));
+        device_command<PFN_vkDestroyPipelineCache>("vkDestroyPipelineCache")(device().handle(), cache, nullptr);
+    }
+
+    std::string keys() const {
+        size_t size = 0;
+        REQUIRE(vkgemmGetPipelineKeys(context.handle, nullptr, &size) == VKGEMM_SUCCESS);
+        std::string out(size, '?');
+        REQUIRE(vkgemmGetPipelineKeys(context.handle, out.data(), &size) == VKGEMM_SUCCESS);
+        out.resize(size - 1);
+        return out;
+    }
+    Said compile(const std::string& keys) const {
+        return said([&](VkgemmError* e) { return vkgemmCompilePipelines(context.handle, keys.c_str(), e); });
+    }
+    uint32_t trim() const {
+        uint32_t n = 12345;
+        REQUIRE(vkgemmTrimPipelines(context.handle, &n) == VKGEMM_SUCCESS);
+        return n;
+    }
+};
+
+using OwnedChain = Owned<VkgemmChain, vkgemmDestroyChain>;
+
+/// Two layers of f16 that one dispatch computes, with 32 inputs. False: the device has no kernel for it.
+bool make(OwnedChain& chain, const CountingContext& c, uint64_t outputs) {
+    std::vector<VkgemmProblem> layers = {problem("f16*f16+f32->f16 64x16x32 act=relu"),
+                                         problem("f16*f16+f32->f16 64x16x16")};
+    layers[1].a = {};
+    layers[1].n = outputs;
+    const VkgemmChainProblem p = {
+        .structSize = sizeof p, .problemCount = 2, .pNext = nullptr, .problems = layers.data(), .kept = 0, .flags = 0};
+    expect(said([&](VkgemmError* e) { return vkgemmCreateChain(c.context.handle, &p, nullptr, &chain.handle, e); }),
+           VKGEMM_SUCCESS, {});
+    VkgemmChainInfo info{};
+    info.structSize = sizeof info;
+    REQUIRE(vkgemmGetChainInfo(chain.handle, &info) == VKGEMM_SUCCESS);
+    return info.isOneDispatch;
+}
+
+auto lines(const std::string& s) { return std::ranges::count(s, '\n'); }
+
+}  // namespace
+
+TEST_CASE("chains: equal ones share a pipeline, which has a key and is trimmed") {
+    std::string keys;
+    {
+        const CountingContext c;
+        OwnedChain other;
+        if (!make(other, c, 3)) return;
+        CHECK(compiled == 1);
+        CHECK(used_cache == c.cache);
+        {
+            OwnedChain first, second;
+            make(first, c, 16);
+            make(second, c, 16);
+            CHECK(compiled == 2);
+            CHECK(c.trim() == 0);
+        }
+        keys = c.keys();
+        CAPTURE(keys);
+        CHECK(lines(keys) == 2);
+        for (const char* part : {"0.2.0 chain_f16", " addresses WG=", ",LAYERS=2,", ",INPUTS=32,", ",WIDTH_1=3,"})
+            CHECK_MESSAGE(keys.find(part) != std::string::npos, part);
+        CHECK(c.trim() == 1);
+        CHECK(lines(c.keys()) == 1);
+    }
+    const CountingContext c;
+    expect(c.compile(keys), VKGEMM_SUCCESS, {});
+    CHECK_MESSAGE(c.log.empty(), c.log);
+    CHECK(compiled == 2);
+    CHECK(c.keys() == keys);
+    OwnedChain first, other;
+    make(first, c, 16);
+    make(other, c, 3);
+    CHECK(compiled == 2);
+}
+
+TEST_CASE("chains: keys that are skipped, with the reason") {
+    CountingContext c;
+    std::string key;
+    {
+        OwnedChain chain;
+        if (!make(chain, c, 16)) return;
+        key = c.keys();
+        key.pop_back();
+        CHECK(c.trim() == 0);
+    }
+    CHECK(c.trim() == 1);
+    const auto changed = [&](const std::string& from, const std::string& to) {
+        const size_t at = key.find(from);
+        REQUIRE_MESSAGE(at != std::string::npos, from, " is not in ", key);
+        const size_t end = std::min(key.find(',', at), key.size());
+        return key.substr(0, at) + to + key.substr(end);
+    };
+    const struct {
+        std::string line;
+        std::vector<std::string> words;
+    } skipped[] = {
+        {key + " more", {"MODULE addresses CONSTANTS"}},
+        {key + ",HOLE=1", {"'HOLE=1'"}},
+        {key + ",LAYERS=2", {"'LAYERS=2'", "twice"}},
+        {key + ",WIDTH_6=2", {"'WIDTH_6=2'"}},
+        {changed("LAYERS=", "LAYERS=7"), {"LAYERS is 7", "1 to 6"}},
+        {changed("WIDTH_1=", "WIDTH_1=17000"), {"WIDTH_1 is 17000", "MAX_WIDTH"}},
+        {changed("INPUTS=", "INPUTS=0"), {"INPUTS is 0"}},
+        {changed("MAX_WIDTH=", "MAX_WIDTH=1024"), {"MAX_WIDTH is 1024", "64"}},
+        {changed("WEIGHT_CHUNKS=", "WEIGHT_CHUNKS=1000000"), {"bytes of shared memory"}},
+        {changed("WG=", "WG=7"), {"WG is 7", "multiple"}},
+        {changed("WM=", "WM=1024"), {"WM is 1024", "multiple"}},
+        {changed("SG=", "SG=3"), {"SG 3"}},
+    };
+    compiled = 0;
+    for (const auto& row : skipped) {
+        CAPTURE(row.line);
+        c.log.clear();
+        expect(c.compile(row.line), VKGEMM_SUCCESS, {});
+        CHECK_MESSAGE(c.log.find("is skipped: ") != std::string::npos, c.log);
+        for (const std::string& word : row.words) CHECK_MESSAGE(c.log.find(word) != std::string::npos, word, c.log);
+    }
+    CHECK(compiled == 0);
+    expect(c.compile(key), VKGEMM_SUCCESS, {});
+    CHECK(compiled == 1);
+}
