@@ -7,7 +7,7 @@
 #define CHAIN_LAYERS 6  // products of one dispatch, at most
 #define CHAIN_WIDTH 64  // columns of A and of every D, at most: beyond it, separate products are faster
 
-// The specialization constants of chains. Those of the tile are WG, WM, MM, MK and SG of constants.h, with the
+// The specialization constants of chains. Those of the tile are WG, WM, MM, MN, MK and SG of constants.h, with the
 // ids and meanings that they have there; WM is what a subgroup computes at once. X(id, name, meaning).
 #define CHAIN_CONSTANTS(X)                                                                \
     X(64, RESIDENT, "1: the weights of all layers are in shared memory; 0: those of one") \

@@ -34,41 +34,56 @@ void load_bias(const Layer l) {
         [[unroll]] for (uint i = 0; i < 4; ++i)
             if (PADDED(l.n) - MM + 4 * e + i < l.n) four[i] = floatBitsToUint(1.0);
         tile[MASKS + l.number * (MM / 4) + e] = four;
+        tile[NO_BIAS + e] = uvec4(0);
     }
+}
+
+// The place of one of the chunks that an invocation moves between memory and the matrix in shared memory.
+struct Place {
+    bool exists;
+    uint row, col;  // in elements
+    uint staged;    // in shared memory
+};
+Place place_of(uint t) {
+    const uint e = gl_SubgroupInvocationID + t * SG, row = e / ACROSS, chunk = e % ACROSS;
+    return Place(CHUNKS % SG == 0 || e < CHUNKS, row, chunk * 8, stage + row * STAGE_ROW + chunk);
 }
 
 // Asks for rows of the first A, from `row0` on.
 void prefetch_rows(uint row0) {
     [[unroll]] for (uint i = 0; i < NI; ++i)
-        [[unroll]] for (uint t = 0; t < LOADS; ++t) {
-            const uint e = gl_SubgroupInvocationID + t * SG, row = row0 + i * MM + e / ACROSS_A, col = e % ACROSS_A * 8;
-            const bool exists = e < MM * ACROSS_A && row < ROWS_OF_A;
-            next_rows[i * LOADS + t] = load_chunk(ADDRESS_A, row * LDA + col, exists ? count_inside(col, 8, INPUTS) : 0,
-                                                 WIDE_ROWS != 0);
-        }
+        [[unroll]] for (uint k = 0; k < PADDED(INPUTS) / MM; ++k)
+            [[unroll]] for (uint t = 0; t < CHUNKS_EACH; ++t) {
+                const Place p = place_of(t);
+                const uint row = row0 + i * MM + p.row, col = k * MM + p.col;
+                const uint count = p.exists && row < ROWS_OF_A ? count_inside(col, 8, INPUTS) : 0;
+                next_rows[(i * FRAGMENTS + k) * CHUNKS_EACH + t] =
+                    load_chunk(ADDRESS_A, row * LDA + col, count, WIDE_ROWS != 0);
+            }
 }
 
 // What was asked for becomes the A of the first layer.
 void rows_to_operand() {
-    [[unroll]] for (uint i = 0; i < NI; ++i) {
-        [[unroll]] for (uint t = 0; t < LOADS; ++t) {
-            const uint e = gl_SubgroupInvocationID + t * SG;
-            if (e < MM * ACROSS_A) tile[stage + e / ACROSS_A * STAGE_ROW + e % ACROSS_A] = next_rows[i * LOADS + t];
+    [[unroll]] for (uint i = 0; i < NI; ++i)
+        [[unroll]] for (uint k = 0; k < PADDED(INPUTS) / MM; ++k) {
+            [[unroll]] for (uint t = 0; t < CHUNKS_EACH; ++t) {
+                const Place p = place_of(t);
+                if (p.exists) tile[p.staged] = next_rows[(i * FRAGMENTS + k) * CHUNKS_EACH + t];
+            }
+            wait_for_subgroup();
+            coopMatLoad(a[i * FRAGMENTS + k], tile, stage, STAGE_ROW, ROWS);
+            wait_for_subgroup();
         }
-        wait_for_subgroup();
-        [[unroll]] for (uint k = 0; k < PADDED(INPUTS) / MM; ++k)
-            coopMatLoad(part_a[i * FRAGMENTS + k], tile, stage + k * (MM / 8), STAGE_ROW, ROWS);
-        wait_for_subgroup();
-    }
 }
 
-// Writes MM rows to D.
-void store_rows(const Layer l, uint row0) {
-    const uint across = PADDED(l.n) / 8;
-    for (uint e = gl_SubgroupInvocationID; e < MM * across; e += SG) {
-        const uint row = row0 + e / across, col = e % across * 8;
-        store_chunk(address(l.number, ARG_D), row * l.ldd + col, row < ROWS_OF_A ? count_inside(col, 8, l.n) : 0,
-                         (l.flags & CHAIN_WIDE) != 0, tile[stage + e / across * STAGE_ROW + e % across]);
+// Writes the matrix in shared memory to D, up to its edges.
+void store_staged(const Layer l, uint row0, uint col0) {
+    [[unroll]] for (uint t = 0; t < CHUNKS_EACH; ++t) {
+        const Place p = place_of(t);
+        const uint row = row0 + p.row, col = col0 + p.col, count = row < ROWS_OF_A ? count_inside(col, 8, l.n) : 0;
+        if (p.exists)
+            store_chunk(address(l.number, ARG_D), row * l.ldd + col, count, (l.flags & CHAIN_WIDE) != 0,
+                        tile[p.staged]);
     }
 }
 

@@ -46,7 +46,8 @@ struct ChainTile {
     uint32_t groups;     // of a multiprocessor, at most
 };
 inline constexpr std::array chain_tiles = {
-    ChainTile{.subgroups = 4, .matrices = 2, .resident = true, .groups = 3},
+    ChainTile{.subgroups = 8, .matrices = 2, .resident = true, .groups = 1},
+    ChainTile{.subgroups = 4, .matrices = 2, .resident = true, .groups = 2},
     ChainTile{.subgroups = 8, .matrices = 2, .resident = false, .groups = 2},
     ChainTile{.subgroups = 4, .matrices = 2, .resident = false, .groups = 3},
     ChainTile{.subgroups = 2, .matrices = 2, .resident = false, .groups = 4},
@@ -54,10 +55,10 @@ inline constexpr std::array chain_tiles = {
     ChainTile{.subgroups = 1, .matrices = 1, .resident = false, .groups = 8},
 };
 
-/// Bytes of shared memory: weights, biases, masks, and rows on their way.
+/// Bytes of shared memory: weights, biases, zeros, masks, and a matrix of each subgroup that passes through.
 constexpr uint64_t chain_shared_bytes(uint64_t weight_chunks, uint64_t layers, uint64_t max_width, uint64_t mm,
                                       uint64_t subgroups) {
-    return 16 * (weight_chunks + layers * (max_width / 4) + layers * (mm / 4) + subgroups * mm * (max_width / 8 + 1));
+    return 16 * (weight_chunks + layers * (max_width / 4) + (layers + 1) * (mm / 4) + subgroups * mm * (mm / 8 + 1));
 }
 inline constexpr uint32_t chain_most_shared_bytes = 49152;
 inline constexpr uint32_t chain_argument_bytes = CHAIN_ARGUMENT_WORDS * 4;

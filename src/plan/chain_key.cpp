@@ -138,7 +138,7 @@ std::optional<Status> unfit(const ChainKey& key, const DeviceCaps& caps) {
     if (auto why = unfit_module(*key.module, caps)) return why;
     const auto value = [&](ChainConstantId id) { return key.value(id); };
     const uint32_t mm = matrix_size(*key.module, caps), sg = caps.subgroup_size, layers = value(CHAIN_ID_LAYERS);
-    if (value(CHAIN_ID_MM) != mm || value(CHAIN_ID_MK) != mm || value(CHAIN_ID_SG) != sg)
+    if (value(CHAIN_ID_MM) != mm || value(CHAIN_ID_MN) != mm || value(CHAIN_ID_MK) != mm || value(CHAIN_ID_SG) != sg)
         return unsupported(
             {"MM is ", value(CHAIN_ID_MM), " and SG ", value(CHAIN_ID_SG), "; the device has ", mm, " and ", sg});
     const uint32_t wg = value(CHAIN_ID_WG), rows = value(CHAIN_ID_WM);

@@ -143,6 +143,7 @@ FusedChain Fusing::make(const ChainModule& module, const ChainTile& t) const {
     add(CHAIN_ID_WG, t.subgroups * sg);
     add(CHAIN_ID_WM, rows);
     add(CHAIN_ID_MM, mm);
+    add(CHAIN_ID_MN, mm);
     add(CHAIN_ID_MK, mm);
     add(CHAIN_ID_SG, sg);
     add(CHAIN_ID_RESIDENT, t.resident);
@@ -156,7 +157,7 @@ FusedChain Fusing::make(const ChainModule& module, const ChainTile& t) const {
     std::ranges::sort(key.constants, {}, &ChainConstant::id);
     FusedChain out = {.key = std::move(key), .tile = {}};
     out.tile = concat({"WG=", t.subgroups * sg, ",WM=", rows, ",MM=", mm, ",RESIDENT=", int(t.resident)});
-    out.rows_at_once = t.subgroups * rows;
+    out.rows_at_once = rows;
     constexpr uint32_t usual_units = 64;  // where the device does not tell
     out.most_groups = std::min(caps.max_groups_x, (caps.compute_units ? caps.compute_units : usual_units) * t.groups);
     return out;
@@ -165,9 +166,7 @@ FusedChain Fusing::make(const ChainModule& module, const ChainTile& t) const {
 }  // namespace
 
 uint32_t FusedChain::groups(uint64_t rows) const {
-    if (rows == 0) return 0;
-    const uint64_t turns = div_up(rows, rows_at_once), rounds = div_up(turns, most_groups);
-    return static_cast<uint32_t>(div_up(turns, rounds));
+    return static_cast<uint32_t>(std::min<uint64_t>(div_up(rows, rows_at_once), most_groups));
 }
 
 Result<FusedChain> fuse(const DeviceCaps& caps, std::span<const Problem> completed, uint32_t kept,

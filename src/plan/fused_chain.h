@@ -14,10 +14,10 @@ namespace vkgemm::plan {
 struct FusedChain {
     ChainKey key;
     std::string tile;           // for texts
-    uint32_t rows_at_once = 0;  // of a work group
+    uint32_t rows_at_once = 0;  // of a subgroup
     uint32_t most_groups = 0;   // as many as the device runs at once
 
-    /// Work groups for so many rows: as few as keep all equally busy.
+    /// Work groups for so many rows: one for each subgroup's rows, as far as the device runs them at once.
     uint32_t groups(uint64_t rows) const;
 };
 

@@ -57,13 +57,14 @@ TEST_CASE("fusing: four layers of 64 on an H200") {
     const auto fused = c.fuse();
     REQUIRE_MESSAGE(bool(fused), fused.status().text);
     CHECK(fused->key.module->name == "chain_f16_converted");
-    CHECK(fused->tile == "WG=128,WM=32,MM=16,RESIDENT=1");
+    CHECK(fused->tile == "WG=256,WM=32,MM=16,RESIDENT=1");
     CHECK(value_of(*fused, CHAIN_ID_SG) == 32);
-    CHECK(fused->rows_at_once == 128);
-    CHECK(fused->most_groups == 3 * c.caps.compute_units);
+    CHECK(fused->rows_at_once == 32);
+    CHECK(fused->most_groups == c.caps.compute_units);
     CHECK(fused->groups(0) == 0);
     CHECK(fused->groups(1) == 1);
-    CHECK(fused->groups(65536) == 256);  // 512 turns, two for each
+    CHECK(fused->groups(33) == 2);
+    CHECK(fused->groups(65536) == c.caps.compute_units);
     CHECK(fused->groups(1u << 31) <= fused->most_groups);
     CHECK(value_of(*fused, CHAIN_ID_WEIGHT_CHUNKS) == 4 * 64 * 9);
     CHECK(value_of(*fused, CHAIN_ID_B_CHUNK + 3) == 3 * 64 * 9);
@@ -94,7 +95,7 @@ TEST_CASE("fusing: weights that do not fit are loaded for each turn, and convers
 
 TEST_CASE("fusing: a work group has no more subgroups than the device allows") {
     Case c;
-    for (const auto& [most, tile] : {std::pair{0u, "WG=128,WM=32,MM=16,RESIDENT=1"},
+    for (const auto& [most, tile] : {std::pair{0u, "WG=256,WM=32,MM=16,RESIDENT=1"},
                                      {4u, "WG=128,WM=32,MM=16,RESIDENT=1"},
                                      {3u, "WG=64,WM=32,MM=16,RESIDENT=0"},
                                      {1u, "WG=32,WM=32,MM=16,RESIDENT=0"}}) {
