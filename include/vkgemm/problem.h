@@ -396,8 +396,12 @@ typedef struct VkgemmProblem {
      * For example, if 32 heads of queries (A) share 8 heads of keys (B), batch is 32 and ratioB is 4. A ratio must
      * divide the count of its level, and at most one of the two ratios of a level may exceed 1. The residual has the
      * strides of D. All products share one bias and one scale. If one dispatch cannot cover both levels, vkgemm records
-     * several (VkgemmPlanInfo::dispatchCount), at most 4096 times as many. With an outer batch or a ratio, `batch`
-     * cannot vary (upTo), and there are no groups. */
+     * several (VkgemmPlanInfo::dispatchCount), at most 4096 times as many. With an outer batch or a ratio there are no
+     * groups.
+     *
+     * `batch` may vary (VKGEMM_UP_TO_BATCH), outerBatch may not: the level that varies is the inner one, whichever of
+     * the two has the larger strides. The batch of a run is then a multiple of ratioA and ratioB (otherwise
+     * INVALID_ARGUMENT), and one dispatch takes one of the products that share a matrix, over the whole batch. */
     uint64_t outerBatch; /* 0: 1 */
     /* The distance from one matrix of the outer level to the next, in elements. 0: dense. The next outer matrix then
      * begins where one more matrix of the inner level would begin, or one more row if the inner matrices are side by

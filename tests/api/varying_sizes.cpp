@@ -114,6 +114,14 @@ TEST_CASE("sizes that a run may not have") {
     unset.flags = 0;
     expect(check(plan, unset), VKGEMM_ERROR_INVALID_ARGUMENT, {"VkgemmRun::m is 5", "VKGEMM_RECORD_SIZES"});
 
+    OwnedPlan heads;
+    plan_for(heads, "4x5x6 batch=12 ratio_b=4 outer=2 upto=b");
+    expect(check(heads, run_of(memory, 4, 5, 6, 8)), VKGEMM_SUCCESS, {});
+    expect(check(heads, run_of(memory, 4, 5, 6, 0)), VKGEMM_SUCCESS, {});
+    expect(check(heads, run_of(memory, 4, 5, 6, 6)), VKGEMM_ERROR_INVALID_ARGUMENT,
+           {"batch is 6", "4 products share a matrix of B (ratioB)", "multiple"});
+    expect(check(heads, run_of(memory, 4, 5, 6, 16)), VKGEMM_ERROR_LIMIT, {"batch is 16", "12"});
+
     OwnedPlan refused;
     VkgemmProblem p = problem("64x32x16");
     p.upTo = 32;

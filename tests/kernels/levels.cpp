@@ -3,6 +3,8 @@
 // addresses, with offsets that are and are not multiples of 16 bytes.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "kernels/rows.h"
 #include "kernels/run.h"
 #include "kernels/tally.h"
@@ -85,6 +87,35 @@ TEST_CASE("levels: ratios, strides in any order, shared and separate operands, C
             CHECK(run(x) == "");
         }
     }
+}
+
+TEST_CASE("levels: the number of sequences varies, whose heads share keys") {
+    for (const char* line : {
+             "7x9x16 batch=32 ratio_b=4 upto=b layout=nt",  // all heads of all sequences on one level
+             "1x37x16 batch=32 ratio_b=4 upto=bn layout=nt",
+             "7x9x16 batch=24 ratio_a=3 upto=mbk bias=row c=separate beta=2",
+             // [sequence][token][head][element]: the heads are the outer level
+             "7x9x16 batch=5 outer=8 outer_ratio_b=4 layout=nt lda=128 stride_a=896 outer_stride_a=16 ldb=32 "
+             "stride_b=288 outer_stride_b=16 upto=b",
+             "7x9x16 batch=4 outer=4 ratio_b=2 outer_ratio_a=2 upto=mnb layout_d=t bias=col residual",
+             "7x9x16 batch=4 ratio_b=4 upto=bs",
+             "7x24x32 batch=8 outer=2 ratio_b=2 upto=bs layout=nt",
+         })
+        for (const char* tile : {"", "SPLIT=3"})
+            for (const uint64_t part : {0, 1, 2, 3, 4}) {
+                Case x = case_of(*tile ? "tiled_f32_8x8" : "", line);
+                x.tile = tile;
+                const uint64_t sharing = std::max({x.problem.ratioA, x.problem.ratioB, uint64_t{1}});
+                vkgemm::plan::Sizes sizes = vkgemm::plan::sizes_of(x.problem);
+                sizes.batch = x.problem.batch / sharing * part / 4 * sharing;
+                if (x.problem.upTo & VKGEMM_UP_TO_M) sizes.m = 1 + part;
+                x.sizes = sizes;
+                CHECK_MESSAGE(is_planned(x), line, " has no plan");
+                for (const uint32_t invocations : {0u, as_on_a_gpu}) {
+                    x.invocations = invocations;
+                    CHECK_MESSAGE(run(x) == "", line, ", batch ", sizes.batch);
+                }
+            }
 }
 
 TEST_CASE("levels: repetitions share one workspace, and packed operands") {

@@ -113,10 +113,12 @@ void draw_sizes(Random& random, Case& x, bool aligned) {
     const auto size = [&](uint32_t bit, uint64_t most) {
         return p.upTo & bit ? std::min(roundUp(some_size(random, std::max<uint64_t>(most, 1)), grain), most) : most;
     };
-    x.sizes = plan::Sizes{.m = size(VKGEMM_UP_TO_M, p.m),
-                          .n = size(VKGEMM_UP_TO_N, p.n),
-                          .k = size(VKGEMM_UP_TO_K, p.k),
-                          .batch = p.upTo & VKGEMM_UP_TO_BATCH ? random.below(p.batch + 1) : p.batch};
+    const uint64_t sharing = std::max({p.ratioA, p.ratioB, uint64_t{1}});  // of which the batch is a multiple
+    x.sizes =
+        plan::Sizes{.m = size(VKGEMM_UP_TO_M, p.m),
+                    .n = size(VKGEMM_UP_TO_N, p.n),
+                    .k = size(VKGEMM_UP_TO_K, p.k),
+                    .batch = p.upTo & VKGEMM_UP_TO_BATCH ? sharing * random.below(p.batch / sharing + 1) : p.batch};
 }
 
 /// Offsets that are multiples of the draw's alignment, and of what each operand needs.
@@ -219,7 +221,7 @@ Case some_case(Random& random, const Draw& d) {
     const bool grouped = p.grouping != VKGEMM_GROUPING_NONE;
     if (grouped)
         set_groups(random, x);
-    else if (!(p.upTo & VKGEMM_UP_TO_BATCH) && random.one_in(4))
+    else if (random.one_in(4))
         set_levels(random, d, p);
     else
         set_batch(random, d, p);

@@ -57,7 +57,7 @@ Case random_case(Random& random) {
     p.k = some_size(random, great ? 2000 : 200);
     p.batch = random.one_in(3) ? 1 + random.below(4) : 1;
     p.upTo = 1 + static_cast<uint32_t>(random.below(31));
-    if (p.upTo & VKGEMM_UP_TO_STRIDES && !(p.upTo & VKGEMM_UP_TO_BATCH) && random.one_in(2)) {
+    if (p.upTo & (VKGEMM_UP_TO_STRIDES | VKGEMM_UP_TO_BATCH) && random.one_in(2)) {
         p.batch = 4;
         (random.one_in(2) ? p.ratioA : p.ratioB) = 1 + random.below(2);
         p.outerBatch = 1 + random.below(2);
@@ -73,10 +73,11 @@ Case random_case(Random& random) {
 
 Sizes sizes_for(Random& random, const Problem& p) {
     const auto size = [&](uint32_t bit, uint64_t most) { return p.upTo & bit ? run_size(random, most) : most; };
+    const uint64_t sharing = std::max({p.ratioA, p.ratioB, uint64_t{1}});  // of which the batch is a multiple
     return {.m = size(VKGEMM_UP_TO_M, p.m),
             .n = size(VKGEMM_UP_TO_N, p.n),
             .k = size(VKGEMM_UP_TO_K, p.k),
-            .batch = size(VKGEMM_UP_TO_BATCH, p.batch)};
+            .batch = sharing * size(VKGEMM_UP_TO_BATCH, p.batch / sharing)};
 }
 
 // Asks for a kernel of the problem's types and for a schedule, if all sizes can have them. Left alone, a CPU would

@@ -5,9 +5,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "plan/problem/problem_text.h"
 #include "plan/repeated.h"
+#include "plan/steps/buckets.h"
 #include "support/files.h"
+#include "support/same.h"
 #include "support/string_util.h"
 
 using namespace vkgemm::plan;
@@ -98,6 +102,66 @@ TEST_CASE("levels: every product keeps its operands, however levels are merged a
     for (const int some : {repetitions, taller, wider, one}) CHECK(some > 50);
 }
 
+TEST_CASE("levels: every product of a batch that varies keeps its operands, and none beyond the run's is computed") {
+    int repetitions = 0, taller = 0, shared = 0, none = 0;
+    for (uint64_t seed = 1; seed <= 4000; ++seed) {
+        Random random(seed);
+        Problem given = draw(random);
+        given.upTo = VKGEMM_UP_TO_BATCH;
+        const Result<PreparedProblem> whole = prepare(given);
+        CAPTURE(to_text(given, 2, 3));
+        REQUIRE_MESSAGE(bool(whole), whole.status().text);
+        const Problem& full = whole->completed;
+        const uint64_t ratio = std::max(full.ratioA, full.ratioB), most = full.batch / ratio;
+        Sizes sizes = sizes_of(full);
+        sizes.batch = ratio * random.below(most + 1);
+        CAPTURE(sizes.batch);
+        REQUIRE(!unfit_sizes(full, sizes));
+        const RunProblem run = with_sizes(*whole, sizes);
+        const vkgemm::test::Operands in = operands_for(full, seed);
+        std::vector<double> expected = in.d;
+        multiply(run.completed, in, expected, 0, sizes.batch * full.outerBatch);
+        REQUIRE(same_numbers(expected, repeated({run.normalised}, in)));
+        CHECK(run.normalised.problem.batch == sizes.batch / ratio);
+        repetitions += run.normalised.repeated.count > 0;
+        taller += run.normalised.problem.m > (run.normalised.swapped ? full.n : full.m);
+        shared += ratio > 1;
+        none += sizes.batch == 0;
+    }
+    for (const int some : {repetitions, taller, shared, none}) CHECK(some > 50);
+}
+
+TEST_CASE("levels: ranges of a batch that varies have whole numbers of products that share a matrix") {
+    for (const char* line : {"4x5x6 batch=36 ratio_b=3 upto=b", "4x5x6 batch=64 ratio_a=4 upto=mb",
+                             "4x5x6 batch=5 upto=b", "4x5x6 batch=4 ratio_b=4 upto=b"}) {
+        CAPTURE(line);
+        const auto whole = prepare(parse_problem(line)->problem);
+        REQUIRE(whole);
+        const Problem& p = whole->completed;
+        const uint64_t ratio = std::max(p.ratioA, p.ratioB);
+        const std::vector<SizeRange> ranges = size_ranges(p, 16);
+        for (const SizeRange& range : ranges) {
+            const PreparedProblem part = in_range(range, *whole);
+            CHECK(range.most.batch % ratio == 0);
+            CHECK(part.normalised.problem.batch == range.most.batch / ratio);
+            CHECK(part.least->batch <= part.normalised.problem.batch);
+            CHECK((part.least->batch >= 1 && (part.least->batch - 1) * ratio < range.least.batch));
+        }
+        for (uint64_t batch = 1; batch <= p.batch; ++batch) {
+            Sizes sizes = sizes_of(p);
+            sizes.batch = batch;
+            const auto why = unfit_sizes(p, sizes);
+            CHECK(why.has_value() == (batch % ratio != 0));
+            if (why)
+                CHECK(has_words(why->text, "batch is " + std::to_string(batch),
+                                std::to_string(ratio) + " products share a matrix", "multiple"));
+            if (why) continue;
+            const auto fits = [&](const SizeRange& r) { return r.holds(sizes); };
+            CHECK(std::ranges::any_of(ranges, fits));
+        }
+    }
+}
+
 TEST_CASE("levels: those that are repeated have the greatest step that all of their strides are multiples of") {
     Levels all;
     all.add({2, {18, 0, 7, 4}});
@@ -143,6 +207,13 @@ TEST_CASE("levels: which of them m, n and the kernel take") {
         {"64x48x32 batch=6 outer=5 outer_stride_a=20000", 64, 48, 6, 5},
         {"64x48x32 batch=6 outer=8 ratio_b=2 outer_ratio_b=2 outer_stride_a=20000 stride_d=4000", 64, 48, 4, 12},
         {"64x48x32 batch=6 upto=b", 64, 48, 6, 1},
+        {"64x48x32 batch=32 ratio_b=4 upto=b", 256, 48, 8, 1},  // heads of all sequences, as in a decoder
+        {"1x48x32 batch=32 ratio_b=4 upto=b", 4, 48, 8, 1},
+        {"64x48x32 batch=32 ratio_b=4 upto=mb", 64, 48, 8, 4},
+        {"64x48x32 batch=4 ratio_b=4 upto=b", 256, 48, 1, 1},  // the batch of runs is 0 or 4
+        {"64x48x32 batch=6 outer=5 upto=b", 64, 48, 6, 5},     // which no merging makes 30
+        {"64x48x32 batch=6 outer=8 outer_ratio_b=4 upto=b", 64, 48, 6, 8},
+        {"64x48x32 outer=5 upto=b", 64, 48, 1, 5},
     };
     for (const auto& row : rows) {
         CAPTURE(row.line);
@@ -164,6 +235,9 @@ TEST_CASE("levels: a level that is shared, or has one product, is none") {
     CHECK(all.level[0] == Level{2, {0, 0, 20, 20}});
     CHECK(all.level[1] == Level{2, {0, 30, 40, 40}});
     CHECK(levels_of(completed_line("4x5x6")).count == 0);
+    const Problem varying = completed_line("4x5x6 batch=4 ratio_b=4 upto=b");  // its level has one matrix, or none
+    CHECK((varying.ratioB == 4 && varying.b.batchStride == 0));
+    CHECK(same(*complete(restated(varying)), varying));
 }
 
 TEST_CASE("levels: what is refused, with values and limits") {
@@ -181,7 +255,9 @@ TEST_CASE("levels: what is refused, with values and limits") {
         {"4x5x6 batch=3 outer=4 stride_d=79 outer_stride_d=20", {"79 (batch)", "79 is less than the 80 elements"}},
         {"4x5x6 batch=3 outer=4 ldd=59 stride_d=5 outer_stride_d=15", {"59 (ld)", "59 is less than the 60 elements"}},
         {"4x5x6 batch=3 outer=4 ldd=19 stride_d=5 outer_stride_d=15", {"19 (ld)", "less than the 60", "overwrite"}},
-        {"4x5x6 batch=4 ratio_a=2 upto=b", {"batch cannot vary", "upTo"}},
+        {"4x5x6 batch=4 ratio_a=2 ratio_b=4 upto=b", {"ratio_a is 2", "ratio_b is 4", "must be 1"}},
+        {"4x5x6 batch=6 ratio_a=4 upto=b", {"ratio_a is 4", "batch is 6", "divide"}},
+        {"4x5x6 batch=2 outer=5000 ratio_a=2 upto=b", {"10000 repetitions", "batch=1", "4096"}},
         {"4x5x6 batch=4 outer=2 groups=table", {"groups", "outerBatch (2)", "0"}},
         {"4x5x6 outer=5000 batch=6000 outer_stride_b=0", {"5000 repetitions", "6000", "4096"}},
         {"f16*f16 4x5x6 batch=3 outer=4 outer_stride_a=0 packed_b=any outer_stride_b=100",

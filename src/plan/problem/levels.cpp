@@ -12,8 +12,13 @@ namespace {
 
 constexpr size_t A = 0, B = 1, C = 2, D = 3;
 
-// A level with ratios. At most one of them is above 1.
-void add_level(Levels& out, uint64_t count, uint64_t ratio_a, uint64_t ratio_b, Level whole) {
+// A level with ratios: products that share a matrix, and groups of these.
+struct SharingLevel {
+    Level inner, whole;
+};
+
+// At most one of the ratios is above 1.
+SharingLevel split(uint64_t count, uint64_t ratio_a, uint64_t ratio_b, Level whole) {
     Level inner = whole;
     inner.count = std::max(ratio_a, ratio_b);
     for (const auto& [i, ratio] : {std::pair{A, ratio_a}, {B, ratio_b}})
@@ -21,8 +26,17 @@ void add_level(Levels& out, uint64_t count, uint64_t ratio_a, uint64_t ratio_b, 
     whole.count = count / inner.count;
     for (const auto& [i, ratio] : {std::pair{A, ratio_a}, {B, ratio_b}, {C, uint64_t{1}}, {D, uint64_t{1}}})
         whole.stride[i] *= inner.count / ratio;
-    out.add(inner);
-    out.add(whole);
+    return {inner, whole};
+}
+
+SharingLevel split_batch(const Problem& p) {
+    return split(p.batch, p.ratioA, p.ratioB,
+                 {1, {p.a.batchStride, p.b.batchStride, p.c.batchStride, p.d.batchStride}});
+}
+
+SharingLevel split_outer(const Problem& p) {
+    return split(p.outerBatch, p.outerRatioA, p.outerRatioB,
+                 {1, {p.outerStrideA, p.outerStrideB, p.outerStrideC, p.outerStrideD}});
 }
 
 // Does `outer` go on where `inner` ends?
@@ -106,6 +120,19 @@ void set_outer_strides(Problem& p, const Levels& all) {
     p.outerStrideD = common_step(all, D);
 }
 
+// The kernel's level becomes the problem's batch, and the others are repetitions.
+void give_level(Problem& p, const Level& of_kernel, const Levels& others) {
+    p.batch = of_kernel.count;
+    p.a.batchStride = of_kernel.stride[A];
+    p.b.batchStride = of_kernel.stride[B];
+    p.c.batchStride = of_kernel.stride[C];
+    p.d.batchStride = of_kernel.stride[D];
+    p.outerBatch = 1;
+    for (const Level& l : others) p.outerBatch *= l.count;
+    set_outer_strides(p, others);
+    p.ratioA = p.ratioB = p.outerRatioA = p.outerRatioB = 1;
+}
+
 }  // namespace
 
 void Levels::add(const Level& l) {
@@ -119,10 +146,17 @@ void Levels::remove(size_t i) {
 
 Levels levels_of(const Problem& p) {
     Levels out;
-    add_level(out, p.batch, p.ratioA, p.ratioB,
-              {1, {p.a.batchStride, p.b.batchStride, p.c.batchStride, p.d.batchStride}});
-    add_level(out, p.outerBatch, p.outerRatioA, p.outerRatioB,
-              {1, {p.outerStrideA, p.outerStrideB, p.outerStrideC, p.outerStrideD}});
+    for (const auto& [inner, whole] : {split_batch(p), split_outer(p)}) {
+        out.add(inner);
+        out.add(whole);
+    }
+    return out;
+}
+
+Levels levels_beside_batch(const Problem& p) {
+    Levels out;
+    const SharingLevel outer = split_outer(p);
+    for (const Level& l : {split_batch(p).inner, outer.inner, outer.whole}) out.add(l);
     return out;
 }
 
@@ -139,6 +173,8 @@ void take_level_from_kernel(Problem& p, Levels& all) {
     set_outer_strides(p, all);
 }
 
+void give_kernel_batch(Problem& p, const Levels& others) { give_level(p, split_batch(p).whole, others); }
+
 void give_kernel_level(Problem& p, Levels& all) {
     const auto moves_packed = [&](const Level& l) {
         return (p.packedA != VKGEMM_PACKED_NONE && l.stride[A]) || (p.packedB != VKGEMM_PACKED_NONE && l.stride[B]);
@@ -153,15 +189,7 @@ void give_kernel_level(Problem& p, Levels& all) {
         }
     }
     if (at != all.count) all.remove(at);
-    p.batch = chosen.count;
-    p.a.batchStride = chosen.stride[A];
-    p.b.batchStride = chosen.stride[B];
-    p.c.batchStride = chosen.stride[C];
-    p.d.batchStride = chosen.stride[D];
-    p.outerBatch = 1;
-    for (const Level& l : all) p.outerBatch *= l.count;
-    set_outer_strides(p, all);
-    p.ratioA = p.ratioB = p.outerRatioA = p.outerRatioB = 1;
+    give_level(p, chosen, all);
 }
 
 }  // namespace vkgemm::plan

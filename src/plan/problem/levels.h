@@ -35,6 +35,9 @@ struct Levels {
 /// Those of a completed problem that have more than one product, innermost first.
 Levels levels_of(const Problem& completed);
 
+/// The same without the groups of products that share a matrix on the inner level, whose number varies with the batch.
+Levels levels_beside_batch(const Problem& completed);
+
 /// Merges levels of a problem with a row-major D: two into one where every operand goes on as it does within the inner
 /// one; one into m (n), which grows, where it shares B (A) and the rows (columns) of the others are equally far apart.
 /// The latter neither if that size varies, nor if the epilogue has an operand with an element for each row (column).
@@ -44,6 +47,8 @@ void merge_levels(Problem&, Levels&);
 /// operand that comes packed, the one of most. What is left are dispatches: outerBatch becomes their number, and the
 /// outer strides become numbers that all steps of an operand from one of them to the next are multiples of.
 void give_kernel_level(Problem&, Levels&);
+/// The same with the level of a batch that varies: the kernel gets the groups of products that share a matrix.
+void give_kernel_batch(Problem&, const Levels& others);
 /// Undoes that: the kernel has other uses for its batch (VKGEMM_ACCURACY_F64_SPLIT).
 void take_level_from_kernel(Problem&, Levels&);
 

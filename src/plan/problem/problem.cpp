@@ -58,7 +58,7 @@ std::string complete_matrix(const Batched& b) {
 }
 
 // Brings the ratios of one level into their normal form: 1 where the level has one matrix anyway.
-std::string complete_ratios(std::string_view level, uint64_t count, uint64_t& ratio_a, uint64_t& ratio_b,
+std::string complete_ratios(std::string_view level, uint64_t count, bool varies, uint64_t& ratio_a, uint64_t& ratio_b,
                             uint64_t stride_a, uint64_t stride_b) {
     struct Ratio {
         std::string_view name;
@@ -70,16 +70,17 @@ std::string complete_ratios(std::string_view level, uint64_t count, uint64_t& ra
                            " is ", count, ": a ratio must divide it"});
         if (r.stride == broadcast) r.value = 1;
     }
-    if (ratio_a > 1 && ratio_b > 1 && ratio_a != count && ratio_b != count)
+    if (ratio_a > 1 && ratio_b > 1 && (varies || (ratio_a != count && ratio_b != count)))
         return concat({level, "ratio_a is ", ratio_a, " and ", level, "ratio_b is ", ratio_b,
                        "; of one level one of them must be 1"});
     return "";
 }
 
-// Matrices, not products, of a level: one if all share it, whose ratio then is 1.
-uint64_t matrices(uint64_t count, uint64_t& ratio) {
+// Matrices, not products, of a level: one if all share it, whose ratio then is 1. If their number varies, it stays: the
+// kernel's batch is the number of matrices, which must not depend on the run in another way.
+uint64_t matrices(uint64_t count, uint64_t& ratio, bool varies = false) {
     const uint64_t out = count / ratio;
-    if (out == 1) ratio = 1;
+    if (out == 1 && !varies) ratio = 1;
     return out;
 }
 
@@ -100,20 +101,21 @@ void fill_types(Problem& p) {
 
 // Fills in ratios, leading dimensions and strides. Returns the reason against them, or "".
 std::string complete_levels(Problem& p) {
-    if (std::string why = complete_ratios("", p.batch, p.ratioA, p.ratioB, p.a.batchStride, p.b.batchStride);
+    const bool varies = (p.upTo & VKGEMM_UP_TO_BATCH) != 0;
+    if (std::string why = complete_ratios("", p.batch, varies, p.ratioA, p.ratioB, p.a.batchStride, p.b.batchStride);
         !why.empty())
         return why;
-    if (std::string why =
-            complete_ratios("outer_", p.outerBatch, p.outerRatioA, p.outerRatioB, p.outerStrideA, p.outerStrideB);
+    if (std::string why = complete_ratios("outer_", p.outerBatch, false, p.outerRatioA, p.outerRatioB, p.outerStrideA,
+                                          p.outerStrideB);
         !why.empty())
         return why;
-    uint64_t of_b = matrices(p.batch, p.ratioB);
+    uint64_t of_b = matrices(p.batch, p.ratioB, varies);
     if (p.grouping == VKGEMM_GROUPING_SELECTED) of_b = std::max<uint64_t>(of_b, 2);  // one product chooses from several
     const Batched a = {.slot = VKGEMM_SLOT_A,
                        .matrix = p.a,
                        .rows = p.m,
                        .cols = p.k,
-                       .batch = matrices(p.batch, p.ratioA),
+                       .batch = matrices(p.batch, p.ratioA, varies),
                        .outer = matrices(p.outerBatch, p.outerRatioA),
                        .outer_stride = p.outerStrideA};
     const Batched b = {.slot = VKGEMM_SLOT_B,
@@ -201,8 +203,9 @@ Result<Problem> complete(Problem p) {
 }
 
 Problem restated(Problem p) {
-    for (Matrix* m : {&p.a, &p.b, &p.c, &p.d})
-        if (m->batchStride == 0) m->batchStride = broadcast;
+    for (const auto& [m, ratio] :
+         {std::pair{&p.a, p.ratioA}, {&p.b, p.ratioB}, {&p.c, uint64_t{1}}, {&p.d, uint64_t{1}}})
+        if (m->batchStride == 0 && ratio == 1) m->batchStride = broadcast;
     for (uint64_t* stride : {&p.outerStrideA, &p.outerStrideB, &p.outerStrideC, &p.outerStrideD})
         if (*stride == 0 && p.outerBatch > 1) *stride = broadcast;
     if (p.cSource != VKGEMM_C_SEPARATE) {
@@ -234,10 +237,14 @@ Normalised normalise(const Problem& completed) {
         p.a.layout = rowMajor;
         p.a.ld = p.k ? p.k : 1;
     }
-    if (p.upTo & VKGEMM_UP_TO_BATCH || is_empty(p)) return out;  // a batch that varies has one level
-    out.repeated = levels_of(p);
+    if (is_empty(p)) return out;
+    const bool varies = (p.upTo & VKGEMM_UP_TO_BATCH) != 0;
+    out.repeated = varies ? levels_beside_batch(p) : levels_of(p);
     if (!loose) merge_levels(p, out.repeated);
-    give_kernel_level(p, out.repeated);
+    if (varies)
+        give_kernel_batch(p, out.repeated);
+    else
+        give_kernel_level(p, out.repeated);
     if (is_from_int8(p)) take_level_from_kernel(p, out.repeated);
     return out;
 }
@@ -257,7 +264,7 @@ Problem smallest(const PreparedProblem& p) {
     if (out.upTo & VKGEMM_UP_TO_M) out.m = swapped ? p.least->n : p.least->m;
     if (out.upTo & VKGEMM_UP_TO_N) out.n = swapped ? p.least->m : p.least->n;
     if (out.upTo & VKGEMM_UP_TO_K) out.k = p.least->k;
-    if (out.upTo & VKGEMM_UP_TO_BATCH) out.batch = p.least->batch;
+    if (out.upTo & VKGEMM_UP_TO_BATCH) out.batch = p.least->batch * std::max(out.ratioA, out.ratioB);
     return out;
 }
 

@@ -13,7 +13,7 @@ namespace vkgemm::plan {
 
 /// The problem with its defaults filled in (types, leading dimensions, strides), or the first rule of VkgemmProblem
 /// that it breaks. In a completed problem no type is VKGEMM_TYPE_DEFAULT, ld is at least the length of a row, and
-/// batchStride, or an outer stride, is 0 where its level has one matrix, whose ratio then is 1.
+/// batchStride, or an outer stride, is 0 where its level has one matrix, whose ratio then is 1 unless the batch varies.
 Result<Problem> complete(Problem p);
 
 /// A problem that complete() turns into this one, in which shared strides are given as such.
@@ -74,7 +74,7 @@ bool adds_up_in_d(const Problem&);
 
 /// A problem, and the same normalised, with other sizes, which are no larger and differ only where it has upTo.
 Problem with_sizes(Problem completed, const Sizes&);
-Normalised with_sizes(const Normalised&, const Sizes&);
+Normalised with_sizes(const Normalised&, const Sizes&);  // whose batch is the kernel's
 
 /// A caller's problem as one run has it, with sizes and leading dimensions of its own, completed; or the rule that it
 /// breaks. Allocates nothing unless it is refused.

@@ -129,9 +129,6 @@ std::string check_formats(const Problem& p) {
 
 std::string check_up_to(const Problem& p, bool batched_a, bool batched_b) {
     const auto varies = [&](uint32_t bits) { return (p.upTo & bits) != 0; };
-    if (varies(VKGEMM_UP_TO_BATCH) && has_levels(p))
-        return concat({"batch cannot vary with an outer batch (", p.outerBatch, ") or ratios (", p.ratioA, ", ",
-                       p.ratioB, "); leave it out of upTo"});
     constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N, k = VKGEMM_UP_TO_K, batch = VKGEMM_UP_TO_BATCH;
     if (p.packedA != VKGEMM_PACKED_NONE && varies(m | k | (batched_a ? batch : 0)))
         return "A comes packed, so m, k and its batch cannot vary; leave them out of upTo, or A unpacked";
@@ -159,7 +156,7 @@ std::string check_grouping(const Problem& p) {
         return "a kernel for groups is chosen by how large they may be; batchInvariant must be 0 with them";
     if (has_levels(p))
         return concat({"groups of a table have their own places; outerBatch (", p.outerBatch, ") and ratios (",
-                       p.ratioA, ", ", p.ratioB, ") must be left 0"});
+                       p.ratioA, ", ", p.ratioB, ") must be left 0; groups with the same offset share a matrix"});
     if (p.batch > most_groups_of_table)
         return concat({"a table has at most ", most_groups_of_table, " groups, not ", p.batch});
     if (p.packedA != VKGEMM_PACKED_NONE || p.packedB != VKGEMM_PACKED_NONE)

@@ -30,6 +30,15 @@ struct Interval {
     uint64_t least, most;
 };
 
+// The products of a batch that share a matrix of A or B. A batch that varies is a multiple of it.
+uint64_t sharing(const Problem& completed) { return std::max(completed.ratioA, completed.ratioB); }
+
+// Sizes of a kernel's dispatch. If the batch varies, its kernel takes one of those that share a matrix.
+Sizes in_kernel(const Problem& completed, Sizes s) {
+    if (completed.upTo & VKGEMM_UP_TO_BATCH) s.batch = div_up(s.batch, sharing(completed));
+    return s;
+}
+
 // The intervals of one size: they end at powers of `ratio` and at the largest. A few rows and columns have kernels of
 // their own. A short K has none, but a K of 0 is another problem.
 std::vector<Interval> intervals(const Dimension& d, uint64_t most, uint64_t ratio) {
@@ -46,6 +55,13 @@ std::vector<Interval> intervals(const Dimension& d, uint64_t most, uint64_t rati
     return out;
 }
 
+// The same of a size that is a multiple of `unit`.
+std::vector<Interval> intervals_of(const Dimension& d, uint64_t most, uint64_t ratio, uint64_t unit) {
+    std::vector<Interval> out = intervals(d, most / unit, ratio);
+    for (Interval& x : out) x = {x.least ? (x.least - 1) * unit + 1 : 0, x.most * unit};
+    return out;
+}
+
 // The intervals of all sizes, so few that their combinations are at most most_ranges, or one of each.
 std::array<std::vector<Interval>, 4> all_intervals(const Problem& p) {
     std::array<std::vector<Interval>, 4> out;
@@ -54,7 +70,8 @@ std::array<std::vector<Interval>, 4> all_intervals(const Problem& p) {
         size_t combinations = 1;
         for (size_t i = 0; i < out.size(); ++i) {
             const uint64_t size = most.*dimensions[i].size;
-            out[i] = p.upTo & dimensions[i].bit ? intervals(dimensions[i], size, ratio)
+            const uint64_t unit = dimensions[i].bit == VKGEMM_UP_TO_BATCH ? sharing(p) : 1;
+            out[i] = p.upTo & dimensions[i].bit ? intervals_of(dimensions[i], size, ratio, unit)
                                                 : std::vector<Interval>{{size, size}};
             combinations *= out[i].size();
         }
@@ -150,8 +167,8 @@ std::vector<SizeRange> size_ranges(const Problem& p, uint32_t operand_alignment)
 PreparedProblem in_range(const SizeRange& range, const PreparedProblem& p) {
     PreparedProblem out = {.given = p.given,
                            .completed = with_sizes(p.completed, range.most),
-                           .normalised = at(range, range.most, p.normalised),
-                           .least = at(range, range.least, p.normalised).problem};
+                           .normalised = at(range, in_kernel(p.completed, range.most), p.normalised),
+                           .least = at(range, in_kernel(p.completed, range.least), p.normalised).problem};
     if (p.completed.upTo & VKGEMM_UP_TO_STRIDES) *out.least = with_least_strides(*out.least);
     return out;
 }
@@ -189,7 +206,7 @@ const Bucket* find_bucket(std::span<const Bucket> buckets, const Sizes& s, bool 
 }
 
 RunProblem with_sizes(const PreparedProblem& p, const Sizes& s) {
-    return {with_sizes(p.completed, s), with_sizes(p.normalised, s)};
+    return {with_sizes(p.completed, s), with_sizes(p.normalised, in_kernel(p.completed, s))};
 }
 
 std::optional<Status> unfit_strides(const RunProblem& run, const DeviceCaps& dev, Binding binding) {
@@ -226,6 +243,10 @@ std::optional<Status> unfit_sizes(const Problem& p, const Sizes& s) {
                        concat({d.name, " is ", size, ", and the plan was made for ", limit,
                                " alone; set its bit in VkgemmProblem::upTo to vary it"})};
     }
+    if (s.batch % sharing(p))
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       concat({"batch is ", s.batch, ", but ", sharing(p), " products share a matrix of ",
+                               (p.ratioA > 1 ? "A (ratioA)" : "B (ratioB)"), "; it must be a multiple of that"})};
     return std::nullopt;
 }
 
