@@ -48,8 +48,8 @@ typedef enum VkgemmChainFlagBits {
  *
  * `options` are those of each product's plan. options->kernel and options->tile, and VKGEMM_KERNEL in the environment,
  * choose kernels of single products, so a chain with one of them is one plan for each product. workspaceLimit limits
- * what a product may use beside the values of D. The flags DEFER_COMPILE and FAIL_ON_COMPILE are refused
- * (UNSUPPORTED). *chain is NULL on failure. options and error may be NULL. Any thread. */
+ * what a product may use beside the values of D. The flags DEFER_COMPILE, FAIL_ON_COMPILE and CAPTURE_STATISTICS are
+ * refused (UNSUPPORTED). *chain is NULL on failure. options and error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCreateChain(VkgemmContext context, const VkgemmChainProblem* problem,
                                           const VkgemmPlanOptions* options, VkgemmChain* chain, VkgemmError* error);
 
@@ -101,8 +101,8 @@ typedef struct VkgemmChainRun {
 VKGEMM_API VkgemmResult vkgemmCheckChainRun(VkgemmChain chain, const VkgemmChainRun* run, VkgemmError* error);
 
 /* Adds the chain's dispatches to `commandBuffer`, with the barriers between them. Rules, and the state of the command
- * buffer that changes, are as for vkgemmRecord. A run that is refused records nothing. VkgemmContextInfo::recorded is
- * not called. error may be NULL. Any thread. */
+ * buffer that changes, are as for vkgemmRecord. A run that is refused records nothing. VkgemmRecordedFn states
+ * how chains are reported. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmRecordChain(VkgemmChain chain, VkCommandBuffer commandBuffer, const VkgemmChainRun* run,
                                           VkgemmError* error);
 

@@ -125,10 +125,13 @@ typedef void (*VkgemmLogFn)(void* user, VkgemmSeverity severity, const char* tex
  * VKGEMM_CAPTURE. vkgemm calls the function on the thread of vkgemmRecord, and holds no lock. The function must not
  * record with the same context, and must not throw.
  *
- * `problem` is the text of the problem with alpha and beta, as vkgemmFormatProblem writes it; "": a pack. If the run
- * has VKGEMM_RECORD_SIZES or VKGEMM_RECORD_STRIDES, the text has the sizes or strides of the run, and no upto= unless
- * there is a table of groups. `run` has the structSize of the library. All pointers are valid only until the function
- * returns. */
+ * `problem` is the text of the problem with alpha and beta, as vkgemmFormatProblem writes it; "": a pack, or a chain
+ * that is one dispatch. If the run has VKGEMM_RECORD_SIZES or VKGEMM_RECORD_STRIDES, the text has the sizes or strides
+ * of the run, and no upto= unless there is a table of groups. `run` has the structSize of the library. All pointers are
+ * valid only until the function returns.
+ *
+ * A chain (vkgemmRecordChain) of several dispatches is one call for each product, in order. One that is one dispatch is
+ * one call: it has no plan of its own, so `plan` is NULL, and `run` is that of its first product. */
 struct VkgemmRun;
 typedef void (*VkgemmRecordedFn)(void* user, const char* problem, VkgemmPlan plan, const struct VkgemmRun* run);
 

@@ -40,15 +40,17 @@ void CallWatch::recorded(void* device, const char* problem, VkgemmPlan plan, con
     CallWatch* const watch = watching;
     if (!watch || &watch->device_ != device) return;  // recorded for a queue of the program's own, or to be timed
     ++watch->calls_;
-    watch->plan_ = *problem ? plan : nullptr;  // a pack has no text
-    watch->run_ = {};                          // the library may be of another version
+    if (!plan) watch->is_chain_ = true;
+    if (!*problem) return;  // nor has a pack a text
+    watch->plan_ = plan;
+    watch->run_ = {};  // the library may be of another version
     const size_t size = std::min<size_t>(run->structSize, sizeof watch->run_);
     std::memcpy(&watch->run_, run, size);
     watch->run_.structSize = static_cast<uint32_t>(size);
 }
 
 void CallWatch::recorded_all() {
-    if (!plan_) return;
+    if (!plan_ && !is_chain_) return;
     if (const Status s = read_operands(); !s) {
         log_warning(s.text);
         plan_ = nullptr;
@@ -58,7 +60,12 @@ void CallWatch::recorded_all() {
 Status CallWatch::read_operands() {
     if (calls_ > 1)
         return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
-                std::to_string(calls_) + " runs in one submission are not captured; one is"};
+                std::to_string(calls_) +
+                    " runs in one submission are not captured; one is. A pack is a run, and so is "
+                    "each product of a chain"};
+    if (is_chain_)
+        return {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS,
+                "a chain that is one dispatch is not captured; submit its products one by one"};
     VkgemmError error{};
     size_t size = 0;  // of a run that has no description, nothing is read
     if (const VkgemmResult code = vkgemmDescribeRun(plan_, &run_, nullptr, nullptr, &size, &error); code < 0)

@@ -8,8 +8,9 @@ namespace vkgemm::host::detail {
 struct DeviceState;
 
 /// Watches the calls that are recorded on this thread while it exists; does nothing unless calls are captured. A
-/// submission is captured only if it records a single call, because one of several may read what another writes. A
-/// failure to capture is logged and does not disturb the call.
+/// submission is captured only if it records a single call, because one of several may read what another writes. Each
+/// product of a chain is a call, and a chain that is one dispatch is one that is not captured. A failure to capture is
+/// logged and does not disturb the call.
 class CallWatch {
    public:
     explicit CallWatch(DeviceState& device);
@@ -33,6 +34,7 @@ class CallWatch {
     DeviceState& device_;
     CallWatch* outer_ = nullptr;
     size_t calls_ = 0;           // packs too, whose results other runs read
+    bool is_chain_ = false;      // one of them is a chain of one dispatch
     VkgemmPlan plan_ = nullptr;  // of the run that is captured; null: none
     VkgemmRun run_{};
     std::vector<CapturedOperand> operands_;

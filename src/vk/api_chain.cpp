@@ -3,8 +3,10 @@
 #include <bit>
 
 #include "plan/base/concat.h"
+#include "plan/problem/problem_text.h"
 #include "vk/api_getter.h"
 #include "vk/chain.h"
+#include "vk/describe_run.h"
 #include "vk/plan_pipelines.h"
 #include "vk/request.h"
 
@@ -58,8 +60,21 @@ struct Planned {
     uint32_t flags;
 };
 
+// Refused on every device, also on one without the feature.
+std::optional<Status> unfit_capture(const VkgemmPlanOptions* options) {
+    if (!options) return std::nullopt;
+    const auto read = vk::read_struct(options);
+    if (!read) return read.status();
+    if (!(read->flags & VKGEMM_PLAN_CAPTURE_STATISTICS)) return std::nullopt;
+    return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                   plan::concat({"VkgemmPlanOptions::flags is ", read->flags,
+                                 ": a chain reports no statistics of its pipelines; leave "
+                                 "VKGEMM_PLAN_CAPTURE_STATISTICS out, or make a plan of each product"})};
+}
+
 Result<Planned> plan_for(VkgemmContext context, const VkgemmChainProblem* problem, const VkgemmPlanOptions* options) {
     if (!context) return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, "context is null"};
+    if (auto why = unfit_capture(options)) return *why;
     Planned out = {};
     const auto request = vk::request_from(options, *context, &out.flags);
     if (!request) return request.status();
@@ -117,6 +132,22 @@ std::vector<VkgemmAccess> accesses_of(const VkgemmChain_T& chain, size_t product
                (x.slot == VKGEMM_SLOT_D && !chain.plan.kept[product]);
     });
     return out;
+}
+
+// Calls VkgemmContextInfo::recorded for a run that was checked and recorded.
+void report(const vk::ChainRun& r) {
+    const VkgemmContext_T& c = *r.chain->context;
+    if (!c.recorded) return;
+    for (size_t i = 0; i < r.chain->products.size(); ++i) {
+        const Result<VkgemmRun> run = vk::product_run(r, i);
+        if (r.chain->plan.fused) return c.recorded(c.recorded_user, "", nullptr, &*run);
+        VkgemmPlan_T* const plan = r.chain->products[i].get();
+        vk::CheckedRun checked;
+        if (vk::check_run(checked, plan, &*run) || checked.work.problem->batch == 0) continue;
+        const plan::Problem problem = vk::problem_of_run(*plan, checked, false);
+        c.recorded(c.recorded_user, plan::to_text(problem, checked.run.alpha, checked.run.beta).c_str(), plan,
+                   &checked.run);
+    }
 }
 
 }  // namespace
@@ -198,6 +229,7 @@ VkgemmResult vkgemmRecordChain(VkgemmChain chain, VkCommandBuffer commandBuffer,
                                                 "this chain was made with VKGEMM_PLAN_DRY: it has no pipelines and "
                                                 "cannot be recorded"});
         vk::record_chain(checked, commandBuffer);
+        report(checked);
         return vk::success(error);
     });
 }

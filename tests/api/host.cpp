@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The helper library and the C++ wrapper on a device: operands of buffers, timing, chains of features.
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
 #include "api/api.h"
 #include "plan/device/device_caps.h"
 
@@ -84,6 +88,99 @@ TEST_CASE("a chain that lies in memory is not pulled from under itself") {
     CHECK(chain.pNext == storage);
     CHECK(static_cast<const VkBaseInStructure*>(storage)->pNext == reinterpret_cast<void*>(second.data()));
 }
+
+TEST_CASE("a chain reports no statistics, and says so on every device") {
+    const vkgemm::Problem one = vkgemm::parseProblem("8x4x4")->problem;
+    const std::vector<vkgemm::Problem> products = {one};
+    for (const uint32_t flags : {0u, uint32_t{VKGEMM_CHAIN_SEPARATE}}) {
+        const auto chain = vkgemm::Chain::create(device().context(), {products, 0, flags},
+                                                 {.flags = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_DRY});
+        CHECK(chain.status().code == VKGEMM_ERROR_UNSUPPORTED);
+        CHECK_MESSAGE(has_words(chain.status().text, "flags is 3", "a chain", "make a plan of each product"),
+                      chain.status().text);
+    }
+}
+
+#ifndef _WIN32
+namespace {
+
+/// A device that captures, and what it logs.
+struct Capturing {
+    std::filesystem::path folder = std::filesystem::temp_directory_path() / "vkgemm_test_capturing";
+    std::string logged;
+    std::optional<vkgemm::host::Device> device;
+
+    Capturing() {
+        std::filesystem::remove_all(folder);
+        setenv("VKGEMM_CAPTURE", folder.c_str(), 1);
+        device.emplace(*vkgemm::host::Device::open(
+            {.device = std::to_string(vkgemm::test::device().info().index),
+             .log = [](void* user, VkgemmSeverity, const char* text) { *static_cast<std::string*>(user) += text; },
+             .logUser = &logged}));
+        unsetenv("VKGEMM_CAPTURE");
+    }
+    Capturing(const Capturing&) = delete;
+    Capturing& operator=(const Capturing&) = delete;
+    ~Capturing() { std::filesystem::remove_all(folder); }
+
+    /// What a submission logs; the files that it leaves are in `files`.
+    std::string submit(const vkgemm::host::Record& record, size_t& files) {
+        logged.clear();
+        std::filesystem::remove_all(folder);
+        std::filesystem::create_directories(folder);
+        const Status s = device->submit(record, std::chrono::seconds(600));  // a CPU compiles a chain for long
+        CHECK_MESSAGE(s, s.text);
+        files = static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+        return logged;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("captures: a submission with a chain or a pack beside its run is logged, not missing without a word") {
+    Capturing own;
+    const bool has_f16 = vkgemm::test::device().info().uses.find("storageBuffer16BitAccess") != std::string::npos;
+    const vkgemm::Problem one = vkgemm::parseProblem(has_f16 ? "f16*f16 32x16x16" : "32x16x16")->problem;
+    vkgemm::Problem next = one;
+    next.a = {};
+    const std::vector<vkgemm::Problem> two = {one, next};
+    const vkgemm::host::Buffer memory = *own.device->createBuffer(65536);
+    const auto at = [&](VkDeviceSize begin) { return memory.operand(begin, 4096); };
+    const vkgemm::Run whole{.a = at(0), .b = at(4096), .d = at(8192)};
+    const std::vector<vkgemm::Run> runs = {{.a = at(0), .b = at(4096)}, {.b = at(12288), .d = at(16384)}};
+    const vkgemm::Plan plan = *own.device->context().createPlan(one, {});
+    size_t files = 0;
+    CHECK(own.submit([&](VkCommandBuffer c) { return plan.record(c, whole); }, files).empty());
+    CHECK(files == 1);
+    for (const uint32_t flags : {uint32_t{VKGEMM_CHAIN_SEPARATE}, 0u}) {
+        const vkgemm::Chain chain = *vkgemm::Chain::create(own.device->context(), {two, 0, flags});
+        const bool fused = chain.info().isOneDispatch;
+        const vkgemm::ChainRun run{.runs = runs, .workspace = fused ? vkgemm::Operand{} : at(32768)};
+        const auto alone = [&](VkCommandBuffer c) { return chain.record(c, run); };
+        const auto between = [&](VkCommandBuffer c) {
+            if (Status s = plan.record(c, whole); !s) return s;
+            return chain.record(c, run);
+        };
+        CHECK_MESSAGE(
+            has_words(own.submit(alone, files), fused ? "a chain that is one dispatch" : "2 runs", "captured"),
+            own.logged);
+        CHECK(files == 0);
+        CHECK_MESSAGE(has_words(own.submit(between, files), fused ? "2 runs" : "3 runs", "product of a chain"),
+                      own.logged);
+        CHECK(files == 0);
+    }
+    vkgemm::Problem packed = one;
+    packed.packedB = VKGEMM_PACKED_ANY;
+    const vkgemm::Plan product = *own.device->context().createPlan(packed, {});
+    const vkgemm::Plan pack = *product.createPack(VKGEMM_SLOT_B);
+    const auto with_pack = [&](VkCommandBuffer c) {
+        if (Status s = plan.record(c, whole); !s) return s;
+        return pack.record(c, {.b = at(4096), .d = at(40960)});
+    };
+    CHECK_MESSAGE(has_words(own.submit(with_pack, files), "2 runs", "captured"), own.logged);
+    CHECK(files == 0);
+}
+#endif
 
 TEST_CASE("native kernels are tested in a device of their own, and one without any has a reason") {
     const auto test = vkgemm::host::testNativeKernels({.device = std::to_string(device().info().index)}, {.runs = 1});
