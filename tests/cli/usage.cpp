@@ -79,6 +79,9 @@ TEST_CASE("a number that is out of range gets its limits") {
     expect(run(3, "explain 1x99999999999x1").err, {"99999999999", "2147483647"});
     expect(run(3, "check 2000000x2000000x8").err, {"2000000x2000000x8", "14.6 TiB", "host memory", "smaller sizes"});
     refused(3, "ladder --shape 2000000x2000000x8", {"2000000x2000000x8", "14.6 TiB", "host memory"});
+    const Run huge = run(3, "bench 999999999999x64x64 --json huge.json");
+    expect(huge.out, {"999999999999x64x64", "465.7 TiB", "host memory", "smaller sizes"});
+    CHECK(Json::parse(read("huge.json"))["roofline"]["peak_tflops"].empty());  // refused before anything is measured
 }
 
 TEST_CASE("options that exclude one another are both named") {

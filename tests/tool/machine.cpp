@@ -53,6 +53,12 @@ TEST_CASE("memory: a case that does not fit is refused with both sizes") {
     CHECK(!has_words(refused_memory(*c, r, timed, {gib, "is free"}).text, "do not check"));
 }
 
+TEST_CASE("memory: bytes that do not fit 64 bits are not few") {
+    const auto c = parse_case("4611686018427387904x1x1");  // whose A and D have 2^64 bytes each
+    REQUIRE(c);
+    CHECK(refused_memory(*c, resolve(c->problem), {.check = false}, {gib, "is free"}).code == VKGEMM_ERROR_LIMIT);
+}
+
 TEST_CASE("processors: what /proc/stat counts") {
     const auto time = processor_time("cpu  100 20 30 400 50 1 2 3 7 8\ncpu0 1 2 3\n", 100);
     REQUIRE(time);

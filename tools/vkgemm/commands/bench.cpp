@@ -214,13 +214,12 @@ void Bench::run_case(const Case& c) {
                        .repeats = o_.repeats,
                        .phase = [this](const std::string& what) { progress_.phase(what); }});
     const std::string title = c.text + heat_of(runner.blank()) + (o_.plan.has_addresses() ? ", by address" : "");
-    const Roof roof = roofline_.of(c);
     bool titled = false;
     const auto show = [&](BenchResult result) {
         progress_.clear();
         const bool worth = result.m.timed() || !result.m.failure || !result.m.wrong.empty();
-        if (!worth) return;  // interrupted before there was anything
-        result.roof = roof;
+        if (!worth) return;                                   // interrupted before there was anything
+        if (result.m.timed()) result.roof = roofline_.of(c);  // which is measured once, in about a second
         const std::string rows = report_.add(std::move(result), session_.colored());
         if (shown_) print((titled ? "" : wrapped(title, 0)) + rows);
         titled = true;

@@ -5,17 +5,28 @@
 
 namespace vkgemm::tool {
 
-uint64_t operand_bytes(const Resolved& r) {
-    return r.a.span_bytes() + r.b.span_bytes() + r.c.span_bytes() + r.d.span_bytes();
+namespace {
+
+// Sizes may be such that bytes do not fit 64 bits, so they are added up in double, which is exact up to 8 PiB.
+double bytes_of(const MatrixInfo& m) { return static_cast<double>(m.span) / m.block * m.bytes; }
+double bytes_of(const Resolved& r) { return bytes_of(r.a) + bytes_of(r.b) + bytes_of(r.c) + bytes_of(r.d); }
+/// A byte for each number of a check.
+double numbers_of(const MatrixInfo& m) {
+    return static_cast<double>(m.rows) * static_cast<double>(m.cols) * static_cast<double>(m.matrices());
 }
+/// Clamped to 2^63.
+uint64_t whole(double bytes) { return bytes < 0x1p63 ? static_cast<uint64_t>(bytes) : uint64_t{1} << 63; }
+
+}  // namespace
+
+uint64_t operand_bytes(const Resolved& r) { return whole(bytes_of(r)); }
 
 uint64_t host_bytes(const Resolved& r, const MemoryUse& use) {
-    const auto numbers = [](const MatrixInfo& m) { return m.rows * m.cols * m.matrices(); };  // a byte each
-    const uint64_t all = operand_bytes(r), d = r.d.span_bytes();
-    uint64_t bytes = 0;
-    if (use.check) bytes += numbers(r.a) + numbers(r.b) + all + 2 * d + (use.shared ? all : 0);
-    if (use.timing) bytes += all + (use.shared ? all * use.sets : 0);
-    return bytes;
+    const double all = bytes_of(r);
+    double bytes = 0;
+    if (use.check) bytes += numbers_of(r.a) + numbers_of(r.b) + all + 2 * bytes_of(r.d) + (use.shared ? all : 0);
+    if (use.timing) bytes += all + (use.shared ? all * static_cast<double>(use.sets) : 0);
+    return whole(bytes);
 }
 
 Status refused_memory(const Case& c, const Resolved& r, const MemoryUse& use, const MemoryLeft& left) {

@@ -13,7 +13,7 @@ struct MemoryUse {
     size_t sets = 1;      // of operands that timed runs use in turn
 };
 
-/// Bytes of A, B, C and D.
+/// Bytes of A, B, C and D. These and the next are at most 2^63.
 uint64_t operand_bytes(const Resolved& r);
 /// Bytes of all copies that the host holds at the same time.
 uint64_t host_bytes(const Resolved& r, const MemoryUse& use);

@@ -184,6 +184,7 @@ Measurement CaseRunner::out_of_memory() const {
 
 Result<Plan> CaseRunner::make_plan(const PlanOptions& kernel, Measurement& result) {
     if (kernel.kernel) result.kernel = kernel.kernel;
+    if (Status s = refused_memory(); !s) return s;  // at once, for planning a huge problem takes its time
     phase("compiles");
     auto made = create_stoppable(device_, case_, kernel);
     if (!made) return made.status();
