@@ -64,7 +64,7 @@ TEST_CASE("tune --random: too few problems for a fit; what goes beside it") {
     refused(2, "tune --random 0", {"--random"});
 }
 
-TEST_CASE("tune: a model in the file is used, and refused by its line if it is broken") {
+TEST_CASE("tune: a model in the file is used, and skipped with its line if it is broken") {
     const Folder folder("tune_model");
     write("model.txt", "llvmpipe | model 6 | cpu | steps=100\n");
     const std::string before = run(0, "explain 256x256x256 --quiet").out;
@@ -72,15 +72,20 @@ TEST_CASE("tune: a model in the file is used, and refused by its line if it is b
     const Variable file("VKGEMM_TUNED", "model.txt");
     CHECK(!contains(run(0, "explain 256x256x256 --quiet").out, "kernel     cpu_f32"));
     write("model.txt", "llvmpipe | model 6 | cpu | step=100\n");
-    expect(run(2, "explain 8x8x8 --quiet").err, {"VKGEMM_TUNED", "line 1", "'step=100'"});
+    const Run skipped = run(0, "explain 256x256x256 --quiet");
+    CHECK(skipped.out == before);
+    expect(skipped.err, {"VKGEMM_TUNED: model.txt: tuned rows, line 1", "'step=100'", "is skipped"});
 }
 
-TEST_CASE("tune: a broken row is refused by its line, a missing file by its name") {
+TEST_CASE("tune: a broken row is skipped as the library skips it, a missing file is refused by its name") {
     const Folder folder("tune_broken");
-    write("broken.txt", "# by hand\n\nllvmpipe | 8x8 | tiled_f32_8x8 |\n");
+    const std::string row = "llvmpipe | f32*f32+f32->f32 24x16x8 | tiled_f32_8x8 |\n";
+    write("broken.txt", "# by hand\n\nllvmpipe | 8x8 | tiled_f32_8x8 |\n" + row);
     {
         const Variable file("VKGEMM_TUNED", "broken.txt");
-        expect(run(2, "bench 24x16x8 --repeats 1 --quiet").err, {"VKGEMM_TUNED", "broken.txt", "line 3"});
+        const Run r = run(0, "bench 24x16x8 --repeats 1 --quiet");
+        expect(r.err, {"VKGEMM_TUNED: broken.txt: tuned rows, line 3", "the line 'llvmpipe | 8x8 ", "is skipped"});
+        expect(r.out, {"tiled_f32_8x8"});  // the other row is used
     }
     expect(run(2, "tune 8x8x8 --out broken.txt --resume --quiet").err, {"broken.txt", "line 3"});
     const Variable file("VKGEMM_TUNED", "none.txt");

@@ -40,10 +40,19 @@ Exit Session::fail(const Status& failure) const {
 
 namespace {
 
-/// Prints a message of the library, such as a kernel of VKGEMM_KERNEL that could not be used. Each message once,
-/// because a suite makes a plan for every problem.
+/// The file of the environment whose line a message of the library is about: "VKGEMM_TUNED: mine.txt: "; "": none.
+std::string file_of(std::string_view text) {
+    for (const auto& [begin, variable] :
+         {std::pair{"tuned rows, line ", "VKGEMM_TUNED"}, {"disabled kernels, line ", "VKGEMM_DISABLED_KERNELS"}})
+        if (const char* const path = std::getenv(variable); path && text.starts_with(begin))
+            return std::string(variable) + ": " + path + ": ";
+    return "";
+}
+
+/// Prints a message of the library, such as a kernel of VKGEMM_KERNEL that could not be used, or a line of a file that
+/// it skips. Each message once, because a suite makes a plan for every problem.
 void say_once(void* said, VkgemmSeverity, const char* text) {
-    if (static_cast<std::set<std::string>*>(said)->insert(text).second) warn(std::string("vkgemm: ") + text);
+    if (static_cast<std::set<std::string>*>(said)->insert(text).second) warn("vkgemm: " + file_of(text) + text);
 }
 
 /// With --quiet: warnings, but not what a workspace would bring.
@@ -60,9 +69,9 @@ std::string tuned_path() {
 
 namespace {
 
-/// The text of the file that a variable names, which `parse` takes; "" where it names none.
-template <class Parse>
-Result<std::string> rows_of(const char* variable, const std::string& path, const Parse& parse) {
+/// The text of the file that a variable names; "" where it names none. The library reads it, and logs each line that it
+/// skips.
+Result<std::string> rows_of(const char* variable, const std::string& path) {
     if (path.empty()) return std::string();
     const auto refused = [&](VkgemmResult code, const std::string& why) {
         return Status{code, VK_SUCCESS, std::string(variable) + ": " + why};
@@ -70,7 +79,6 @@ Result<std::string> rows_of(const char* variable, const std::string& path, const
     auto text = read_file(path);
     if (!text) return refused(text.status().code, text.status().text);
     if (text->find('\0') != std::string::npos) return refused(VKGEMM_ERROR_PARSE, path + ": a text has no zero byte");
-    if (const Status s = parse(text->c_str()); !s) return refused(s.code, path + ": " + s.text);
     return text;
 }
 
@@ -88,12 +96,10 @@ host::DeviceOptions Session::device_options() const {
 }
 
 Result<host::Device> Session::open(bool inspect) const {
-    const auto rows =
-        rows_of("VKGEMM_TUNED", tuned_path(), [](const char* text) { return Rows::tuned(text).status(); });
+    const auto rows = rows_of("VKGEMM_TUNED", tuned_path());
     if (!rows) return rows.status();
     const char* path = use_disabled_kernels ? std::getenv("VKGEMM_DISABLED_KERNELS") : nullptr;
-    const auto disabled = rows_of("VKGEMM_DISABLED_KERNELS", path ? path : "",
-                                  [](const char* text) { return Rows::disabledKernels(text).status(); });
+    const auto disabled = rows_of("VKGEMM_DISABLED_KERNELS", path ? path : "");
     if (!disabled) return disabled.status();
     host::DeviceOptions options = device_options();
     options.tunedRows = rows->c_str();
