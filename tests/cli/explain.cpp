@@ -83,7 +83,8 @@ TEST_CASE("explain: alignment, operands and words that none of them takes") {
     CHECK(odd["operands"] == "device addresses");
     refused(2, "explain 8x8x8 --workspace much", {"--workspace", "24MiB", "'much'"});
     refused(2, "explain 8x8x8 --alignment 12", {"--alignment", "power of two", "'12'"});
-    refused(2, "explain 8x8x8 --operands adresses", {"--operands", "buffers or addresses", "'addresses'"});
+    refused(2, "explain 8x8x8 --operands adresses",
+            {"--operands", "buffers or addresses or descriptors", "'addresses'"});
     refused(2, "explain 8x8x8 --native no", {"--native", "auto or off", "'no'"});
     expect(run(0, "explain '16x32x64 batch=4 groups=table'").out, {"groups", "begin at multiples of", "(A)"});
     for (const std::string command : {"bench --repeats 1", "check --runs 1 --kernel auto", "inspect"})
@@ -101,6 +102,14 @@ TEST_CASE("explain loads a capture and a file of keys") {
     for (const auto& entry : std::filesystem::directory_iterator("calls")) file = entry.path().string();
     expect(run(0, "explain " + file).out,
            {"33x20x17 alpha=2", "captured on llvmpipe", "ran on cpu_f32_32x8", "the choice here"});
+    // It is planned for operands as the captured run had them, unless the command line states others.
+    const Json captured = run(0, "explain " + file + " --json -").json();
+    CHECK(captured["options"]["plan"]["operands"] == "addresses");
+    write("bound.vkgemm", replace(read(file), "\noperands addresses\n", "\noperands descriptors\n"));
+    const Json bound = run(0, "explain bound.vkgemm --json -").json();
+    CHECK(bound["options"]["plan"]["operands"] == "descriptors");
+    CHECK(bound["operands"] == "pushed descriptors");
+    CHECK(run(0, "explain bound.vkgemm --operands addresses --json -").json()["operands"] == "device addresses");
     write("keys.txt",
           "# mine\n0.2.0 naive_f32_8x8 addresses WG=64,BM=8,BN=8 WHOLE=1\n"
           "0.1.0 naive_f32_8x8 buffers WG=64,BM=8,BN=8\n0.2.0 naive_f32_9x9 buffers WG=64 WHOLE=1\n");

@@ -19,7 +19,7 @@ _vkgemm() {
     bench:--layout) words="nn nt tn tt" ;;
     bench:--kernel) words="auto shaders all $(vkgemm generate kernels 2>/dev/null)" lead=${current%"${current##*,}"} ;;
     bench:--vs) words="cublas openblas" lead=${current%"${current##*,}"} ;;
-    bench:--operands) words="buffers addresses" ;;
+    bench:--operands) words="buffers addresses descriptors" ;;
     bench:--native) words="auto off" ;;
     bench:--json) files=1 ;;
     bench:--csv) files=1 ;;
@@ -33,16 +33,16 @@ _vkgemm() {
     ladder:--size|ladder:--shape) ;;
     tune:--suite) words="$(vkgemm generate suites 2>/dev/null)" files=1 ;;
     tune:--out) files=1 ;;
-    tune:--operands) words="buffers addresses" ;;
+    tune:--operands) words="buffers addresses descriptors" ;;
     tune:--native) words="auto off" ;;
     tune:--budget|tune:--workspace|tune:--random|tune:--seed|tune:--type|tune:--max-flops) ;;
     explain:--kernel) words="$(vkgemm generate kernels 2>/dev/null)" ;;
-    explain:--operands) words="buffers addresses" ;;
+    explain:--operands) words="buffers addresses descriptors" ;;
     explain:--native) words="auto off" ;;
     explain:--json) files=1 ;;
     explain:--tile|explain:--workspace|explain:--alignment) ;;
     inspect:--kernel) words="all native $(vkgemm generate kernels 2>/dev/null)" ;;
-    inspect:--operands) words="buffers addresses" ;;
+    inspect:--operands) words="buffers addresses descriptors" ;;
     inspect:--native) words="auto off" ;;
     inspect:--asm) files=1 ;;
     inspect:--json) files=1 ;;
@@ -52,7 +52,7 @@ _vkgemm() {
     cover:--tile) ;;
     check:--suite) words="$(vkgemm generate suites 2>/dev/null)" files=1 ;;
     check:--kernel) words="all auto $(vkgemm generate kernels 2>/dev/null)" ;;
-    check:--operands) words="buffers addresses" ;;
+    check:--operands) words="buffers addresses descriptors" ;;
     check:--native) words="auto off only" ;;
     check:--out) files=1 ;;
     check:--runs|check:--workspace|check:--alignment|check:--seed) ;;

@@ -191,6 +191,7 @@ Options as_captured(Options options, const host::Capture& capture) {
     options.problem = capture.problem;
     if (!options.plan.has_workspace()) options.plan.workspace = std::to_string(capture.workspace);
     if (options.plan.alignment == 0) options.plan.alignment = capture.alignment;
+    if (options.plan.operands.empty()) options.plan.operands = capture.addresses ? "addresses" : "descriptors";
     return options;
 }
 

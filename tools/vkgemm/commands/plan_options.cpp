@@ -49,6 +49,7 @@ PlanOptions PlanWish::options(uint64_t default_workspace) const {
     PlanOptions out{.operandAlignment = alignment,
                     .workspaceLimit = workspace.empty() ? default_workspace : read_bytes(workspace).value_or(0)};
     if (has_addresses()) out.operands = VKGEMM_OPERANDS_ADDRESSES;
+    if (operands == "descriptors") out.operands = VKGEMM_OPERANDS_DESCRIPTORS;
     if (native == "off") out.flags |= VKGEMM_PLAN_NO_NATIVE;
     return out;
 }
@@ -57,7 +58,7 @@ nlohmann::ordered_json PlanWish::json(uint64_t default_workspace) const {
     const PlanOptions o = options(default_workspace);
     return {{"workspace_limit", o.workspaceLimit},
             {"alignment", o.operandAlignment ? o.operandAlignment : 16},
-            {"operands", has_addresses() ? "addresses" : "buffers"},
+            {"operands", operands.empty() ? "buffers" : operands},
             {"native", native == "off" ? "off" : "auto"}};
 }
 
@@ -78,9 +79,10 @@ void add_plan_options(CLI::App& command, PlanWish& wish, const std::string& work
             ->check(CLI::Validator([](const std::string& text) { return check_alignment(text); }, ""));
     command
         .add_option("--operands", wish.operands,
-                    "pass operands as buffers or as device addresses, VkgemmPlanOptions::operands (default: buffers)")
-        ->type_name("buffers|addresses")
-        ->check(one_of({"buffers", "addresses"}));
+                    "pass operands as buffers, as device addresses, or as buffers that are bound as descriptors, "
+                    "VkgemmPlanOptions::operands (default: buffers)")
+        ->type_name("buffers|addresses|descriptors")
+        ->check(one_of({"buffers", "addresses", "descriptors"}));
 }
 
 void add_native_option(CLI::App& command, PlanWish& wish) {

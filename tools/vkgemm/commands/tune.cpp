@@ -69,7 +69,7 @@ std::string command_line(const Options& options) {
     std::snprintf(number, sizeof number, "%g", options.budget);
     if (options.budget > 0) text += std::string(" --budget ") + number;
     if (options.plan.has_workspace()) text += " --workspace " + options.plan.workspace;
-    if (options.plan.has_addresses()) text += " --operands addresses";
+    if (!options.plan.operands.empty()) text += " --operands " + options.plan.operands;
     if (options.plan.native == "off") text += " --native off";
     return text;
 }
