@@ -90,4 +90,40 @@ TEST_CASE("interrupt: a product that takes many seconds is left within a few, an
     CHECK(!is_file("long.json"));
 }
 
+TEST_CASE("interrupt: bench --random keeps the problems that it measured, and leaves a long one within seconds") {
+    using Clock = std::chrono::steady_clock;
+    const Folder folder("interrupt_random");
+    const auto begin = Clock::now();
+    Clock::time_point sent;
+    const auto ready = [&] {  // the first problem alone takes minutes
+        sent = Clock::now();
+        return sent - begin > std::chrono::seconds(6);
+    };
+    const Run r =
+        run_until(ready, SIGINT, "bench --random 3 --type f32 --seed 1 --max-flops 2e12 --json random.json --quiet");
+    const double waited = std::chrono::duration<double>(Clock::now() - sent).count();
+    CHECK(r.code == 130);
+    CHECK_MESSAGE(waited < 5, "it ended ", waited, " s after Ctrl-C");
+    expect(r.err, {"Ctrl-C again ends it at once", "interrupted before the first result; no file is written"});
+    CHECK(!is_file("random.json"));
+    CHECK(!is_file("random.json.partial"));
+}
+
+TEST_CASE("interrupt: cover ends within seconds while a kernel is traced") {
+    using Clock = std::chrono::steady_clock;
+    const Folder folder("interrupt_cover");
+    const auto begin = Clock::now();
+    Clock::time_point sent;
+    const auto ready = [&] {  // 3.4 G traced accesses take a minute and more
+        sent = Clock::now();
+        return sent - begin > std::chrono::seconds(6);
+    };
+    const Run r = run_until(ready, SIGINT, "cover 1200x1200x1200 --kernel naive_f32_8x8 --plot cover.svg");
+    const double waited = std::chrono::duration<double>(Clock::now() - sent).count();
+    CHECK(r.code == 130);
+    CHECK_MESSAGE(waited < 5, "it ended ", waited, " s after Ctrl-C");
+    expect(r.err, {"Ctrl-C again ends it at once", "interrupted; 0 of 1 kernels were traced"});
+    CHECK(!is_file("cover.svg"));
+}
+
 TEST_SUITE_END();

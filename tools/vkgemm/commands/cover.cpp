@@ -137,6 +137,11 @@ Result<Trace> trace_in_memory(const host::Device& device, const Case& c, const s
     return trace(device, c, kernel, tile, modules);
 }
 
+Exit cut_short(size_t covered, size_t kernels) {
+    warn("vkgemm: interrupted; " + std::to_string(covered) + " of " + std::to_string(kernels) + " kernels were traced");
+    return exit_interrupted;
+}
+
 int run(const Session& session, const Options& options) {
     std::optional<Case> c;
     if (!options.problem.empty()) {
@@ -163,11 +168,12 @@ int run(const Session& session, const Options& options) {
     Progress progress(kernels->size(), session.quiet);
     for (const Kernel* k : *kernels) {
         if (interrupted()) break;
-        ++covered;
         const Case now = c ? *c : *parse_case(problem_for(*k, {.m = 256, .n = 256, .k = 256}));
         progress.begin(now.text + ", " + k->name());
         auto t = trace_in_memory(*device, now, k->name(), options.tile, modules);
         progress.clear();
+        if (interrupted()) break;  // half a trace is none
+        ++covered;
         if (!t) {
             if (kernels->size() == 1 || exit_code(t.status()) == exit_vulkan) return session.fail(t.status());
             tell_untraced(t.status(), shown);
@@ -186,11 +192,7 @@ int run(const Session& session, const Options& options) {
         if (Status s = plot->commit(plot->wanted() ? svg(*t, title, device_line(device->info())) : ""); !s)
             return session.fail(s);
     }
-    if (interrupted() && covered < kernels->size()) {
-        warn("vkgemm: interrupted; " + std::to_string(covered) + " of " + std::to_string(kernels->size()) +
-             " kernels were traced");
-        return exit_interrupted;
-    }
+    if (interrupted() && covered < kernels->size()) return cut_short(covered, kernels->size());
     if (first) {
         warn("vkgemm: no kernel of '" + options.kernel + "' could be traced");
         return refused;

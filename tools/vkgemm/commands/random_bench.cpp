@@ -120,6 +120,9 @@ int run_random_bench(const Session& session, RandomBench o) {
                                  " problems were measured, in " + seconds_text(seconds_since(start)),
                              0));
     }
+    if (interrupted())
+        warn(report.size() == 0 ? "vkgemm: interrupted before the first result; no file is written"
+                                : "vkgemm: interrupted; the results so far are kept");
     const Exit code = !lost ? session.fail(lost) : interrupted() ? exit_interrupted : exit_right;
     if (report.size() == 0) return code;
     return session.finish(

@@ -94,6 +94,7 @@ Status ComputePipeline::Objects::make_pipeline() {
     if (info.subgroup_size) pipeline_info.stage.pNext = &subgroup;
     if (info.full_subgroups) pipeline_info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     pipeline_info.layout = layout;
+    if (info.sliced) pipeline_info.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;
     if (const VkResult r = vk.vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &pipeline_info, nullptr, &pipeline);
         r != VK_SUCCESS)
         return failed(r, "vkCreateComputePipelines");
@@ -151,8 +152,7 @@ Status ComputePipeline::bind(std::span<const VkBuffer> buffers) {
     return {};
 }
 
-Status ComputePipeline::record(VkCommandBuffer commands, std::span<const std::byte> push, uint32_t groups_x,
-                               uint32_t groups_y) const {
+Status ComputePipeline::record(VkCommandBuffer commands, std::span<const std::byte> push, const Groups& groups) const {
     const VolkDeviceTable& vk = objects_->vk;
     vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, objects_->pipeline);
     vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, objects_->layout, 0, 1, &objects_->set, 0,
@@ -160,7 +160,10 @@ Status ComputePipeline::record(VkCommandBuffer commands, std::span<const std::by
     if (!push.empty())
         vk.vkCmdPushConstants(commands, objects_->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                               static_cast<uint32_t>(push.size()), push.data());
-    vk.vkCmdDispatch(commands, groups_x, groups_y, 1);
+    if (objects_->info.sliced)
+        vk.vkCmdDispatchBase(commands, groups.first_x, groups.first_y, 0, groups.x, groups.y, 1);
+    else
+        vk.vkCmdDispatch(commands, groups.x, groups.y, 1);
     return {};
 }
 

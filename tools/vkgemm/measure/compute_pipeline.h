@@ -17,6 +17,12 @@ struct PipelineInfo {
     uint32_t push_bytes = 0;                                 // push constants
     uint32_t subgroup_size = 0;                              // that is required; 0: none
     bool full_subgroups = false;                             // required as well
+    bool sliced = false;                                     // a record() may begin at another group than the first
+};
+
+/// Work groups of a dispatch: `x` times `y`, from (first_x, first_y) on.
+struct Groups {
+    uint32_t x, y = 1, first_x = 0, first_y = 0;
 };
 
 class ComputePipeline {
@@ -24,8 +30,7 @@ class ComputePipeline {
     static Result<ComputePipeline> make(const host::Device& device, const PipelineInfo& info);
     /// Whole buffers, one for each binding.
     Status bind(std::span<const VkBuffer> buffers);
-    Status record(VkCommandBuffer commands, std::span<const std::byte> push, uint32_t groups_x,
-                  uint32_t groups_y = 1) const;
+    Status record(VkCommandBuffer commands, std::span<const std::byte> push, const Groups& groups) const;
 
    private:
     struct Objects;  // destroyed together

@@ -110,8 +110,8 @@ bool PlanAhead::work_on(Entry& entry, const RandomCase& given, std::unique_lock<
     const size_t i = entry.order[entry.next++];
     const Candidate& c = p.regret.tried[i].candidate;
     lock.unlock();
-    auto plan = device_.context().createPlan(
-        given.c.problem,
+    auto plan = create_stoppable(
+        device_, given.c,
         {.kernel = c.kernel.c_str(), .tile = c.tile.c_str(), .flags = plan_flags_, .workspaceLimit = workspace_limit});
     lock.lock();
     if (plan) p.plans[i] = *std::move(plan);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "measure/loss.h"
+#include "measure/slices.h"
 #include "vkgemm/host.hpp"
 
 namespace vkgemm::tool {
@@ -17,7 +18,7 @@ namespace vkgemm::tool {
 /// The candidates of one problem with their plans.
 struct PlannedCandidates {
     Regret regret;  // nothing is timed yet; `failure` is set if there is nothing to time. Hopeless ones are left out
-    std::vector<std::optional<Plan>> plans;  // beside regret.tried; nullopt: it could not be made
+    std::vector<std::optional<SlicedPlan>> plans;  // beside regret.tried; nullopt: it could not be made
 };
 
 class PlanAhead {

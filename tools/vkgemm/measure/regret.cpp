@@ -36,7 +36,8 @@ struct RegretMeter::Look {
     size_t turn = 0;                             // of the operands
     std::vector<std::vector<double>> seconds{};  // of a run, by candidate: those of the last submission
     std::vector<TimedCandidate>& tried() const { return planned.regret.tried; }
-    const Plan& plan(size_t i) const { return *planned.plans[i]; }
+    const Plan& plan(size_t i) const { return planned.plans[i]->plan; }
+    bool is_sliced(size_t i) const { return planned.plans[i]->sliced; }
 };
 
 RegretMeter::RegretMeter(const host::Device& device, const RegretOptions& options)
@@ -64,9 +65,25 @@ void RegretMeter::prepare_load() {
     }
 }
 
+/// `runs` runs of each candidate, and one before them that is not counted, in slices. If interrupted(), some are
+/// missing.
+Status RegretMeter::look_in_slices(Look& now, const std::vector<size_t>& order, size_t runs) {
+    now.seconds.assign(now.tried().size(), {});
+    for (const size_t i : order) {
+        auto times = time_slices(
+            device_, now.plan(i), runs + 1, [&] { return now.operands.run(now.turn++); }, patience_of(is_cpu_),
+            [](double) {});
+        if (!times || interrupted()) return times.status();
+        times->seconds.erase(times->seconds.begin());
+        now.seconds[i] = std::move(times->seconds);
+    }
+    return {};
+}
+
 /// One submission: some load, so that the clocks are up; then `runs` runs of each candidate, and one before them that
-/// is not counted, because a kernel's first run finds no instructions in the caches.
+/// is not counted, because a kernel's first run finds no instructions in the caches. Long runs take several.
 Status RegretMeter::look(Look& now, const std::vector<size_t>& order, size_t runs) {
+    if (std::ranges::any_of(order, [&](size_t i) { return now.is_sliced(i); })) return look_in_slices(now, order, runs);
     const size_t each = runs + 1;
     const uint32_t before = load_ ? 1 : 0;
     const auto record = [&](VkCommandBuffer commands, uint32_t run) {
@@ -101,7 +118,7 @@ Status RegretMeter::first_looks(Look& now) {
         const size_t end = std::min(order.size(), at + std::min(fit, most_submitted));
         const std::vector<size_t> some(order.begin() + static_cast<std::ptrdiff_t>(at),
                                        order.begin() + static_cast<std::ptrdiff_t>(end));
-        if (Status s = look(now, some, runs); !s) return s;
+        if (Status s = look(now, some, runs); !s || interrupted()) return s;
         for (const size_t i : some) {
             tried[i].seconds = median_of(now.seconds[i]);
             slowest = std::max(slowest, tried[i].seconds);
@@ -118,8 +135,7 @@ Status RegretMeter::rounds(Look& now, const std::vector<size_t>& order, size_t c
     const size_t runs = runs_in(round_seconds, tried[order.front()].seconds, 2, 16);
     std::vector<size_t> turn = order;
     for (size_t round = 0; round < count; ++round, std::ranges::reverse(turn)) {
-        if (Status s = look(now, turn, runs); !s) return s;
-        if (interrupted()) return {};
+        if (Status s = look(now, turn, runs); !s || interrupted()) return s;
         for (const size_t i : turn) tried[i].rounds.push_back(median_of(now.seconds[i]));
     }
     for (const size_t i : order) {
@@ -137,8 +153,7 @@ Status RegretMeter::compare(Look& now) {
     const size_t runs = runs_in(round_seconds, regret.tried[pair[0]].seconds, 2, 16);
     std::vector<double> chosen, best;
     for (size_t round = 0; round < last_rounds; ++round, std::ranges::reverse(pair)) {
-        if (Status s = look(now, pair, runs); !s) return s;
-        if (interrupted()) return {};
+        if (Status s = look(now, pair, runs); !s || interrupted()) return s;
         chosen.push_back(median_of(now.seconds[regret.chosen]));
         best.push_back(median_of(now.seconds[regret.best()]));
     }
@@ -183,7 +198,7 @@ Result<Regret> RegretMeter::measure(PlannedCandidates planned) {
     };
     uint64_t workspace = 0;
     for (const auto& plan : planned.plans)
-        if (plan) workspace = std::max(workspace, plan->info().requiredBytes[VKGEMM_SLOT_WORKSPACE]);
+        if (plan) workspace = std::max(workspace, plan->plan.info().requiredBytes[VKGEMM_SLOT_WORKSPACE]);
     const bool cold = options_.cold || (!options_.hot && !is_cpu_);
     auto operands = pool_.operands(c, cold, workspace);
     if (!operands) return fails(operands.status().text);

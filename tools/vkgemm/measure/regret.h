@@ -31,6 +31,7 @@ class RegretMeter {
     };
     void prepare_load();
     Status look(Look& now, const std::vector<size_t>& order, size_t runs);
+    Status look_in_slices(Look& now, const std::vector<size_t>& order, size_t runs);
     Status rounds(Look& now, const std::vector<size_t>& order, size_t count);
     Status first_looks(Look& now);
     Status last_looks(Look& now);

@@ -101,7 +101,7 @@ Result<double> Roofline::measure(const PeakModule& module, const std::string& un
     PeakArgs args{.trips = 0, .factor = std::bit_cast<uint32_t>(0.999f), .term = std::bit_cast<uint32_t>(1e-3f)};
     const auto run = [&](uint32_t runs) {
         return device_.time(runs, [&](VkCommandBuffer c, uint32_t) {
-            return pipeline->record(c, std::as_bytes(std::span(&args, 1)), groups);
+            return pipeline->record(c, std::as_bytes(std::span(&args, 1)), {groups});
         });
     };
     double seconds = 0;
@@ -134,7 +134,7 @@ Result<double> Roofline::measure_copies() const {
     if (!pipeline) return pipeline.status();
     const auto run = [&](uint32_t runs) {
         return device_.time(runs, [&](VkCommandBuffer c, uint32_t) {
-            return pipeline->record(c, std::as_bytes(std::span(&args, 1)), groups);
+            return pipeline->record(c, std::as_bytes(std::span(&args, 1)), {groups});
         });
     };
     const auto once = run(1);

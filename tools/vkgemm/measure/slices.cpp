@@ -11,7 +11,8 @@ namespace {
 
 // Of a dispatch, by the library's estimate, which is ten times too high and more on most devices.
 constexpr double estimated_seconds = 2;
-constexpr double long_on_gpu = 2e13;  // operations, from which a run may take a second on a GPU
+// Operations, from which a run may take a second on a GPU, or on a CPU.
+constexpr double long_on_gpu = 2e13, long_on_cpu = 5e8;
 
 }  // namespace
 
@@ -21,7 +22,8 @@ Result<SlicedPlan> create_stoppable(const host::Device& device, const Case& c, c
     SlicedPlan whole{*std::move(plan)};
     const bool is_cpu = device.info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const VkgemmPlanInfo info = whole.plan.info();
-    if ((!is_cpu && flops(c) < long_on_gpu) || is_native(info.kernel) || options.dispatchSeconds > 0) return whole;
+    if (flops(c) < (is_cpu ? long_on_cpu : long_on_gpu) || is_native(info.kernel) || options.dispatchSeconds > 0)
+        return whole;
     PlanOptions divided = options;
     divided.dispatchSeconds = estimated_seconds;
     auto parts = device.context().createPlan(c.problem, divided);

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "cli/terminal.h"
 #include "cli/text.h"
 #include "measure/compute_pipeline.h"
 #include "measure/measure.h"
+#include "measure/slices.h"
 #include "trace/inside.h"
 
 namespace vkgemm::tool {
@@ -100,9 +102,9 @@ Result<Buffers> upload_all(const host::Device& device, const OperandBytes& bytes
 }
 
 Status run_untraced(const host::Device& device, const Case& c, const Trace& traced, const Buffers& buffers) {
-    auto plan =
-        device.context().createPlan(c.problem, {.kernel = traced.kernel.c_str(), .tile = traced.tile_text.c_str()});
-    if (!plan) return plan.status();
+    const auto made = create_stoppable(device, c, {.kernel = traced.kernel.c_str(), .tile = traced.tile_text.c_str()});
+    if (!made) return made.status();
+    const Plan& plan = made->plan;
     const auto at = [&](VkgemmSlot slot) { return buffers[slot].handle() ? buffers[slot].operand() : Operand{}; };
     Run run{.a = at(VKGEMM_SLOT_A), .b = at(VKGEMM_SLOT_B), .c = at(VKGEMM_SLOT_C), .d = at(VKGEMM_SLOT_D)};
     run.bias = at(VKGEMM_SLOT_BIAS);
@@ -110,7 +112,30 @@ Status run_untraced(const host::Device& device, const Case& c, const Trace& trac
     run.residual = at(VKGEMM_SLOT_RESIDUAL);
     run.alpha = c.alpha;
     run.beta = c.beta;
-    return device.submit([&](VkCommandBuffer commands) { return plan->record(commands, run); }, patience);
+    if (made->sliced)
+        return time_slices(
+                   device, plan, 1, [&] { return run; }, patience, [](double) {})
+            .status();
+    return device.submit([&](VkCommandBuffer commands) { return plan.record(commands, run); }, patience);
+}
+
+/// The whole dispatch, in submissions of about a quarter of a second; ends early if interrupted(). A grid of several
+/// rows is cut between rows, because a group's number is its row times the length of a row, and its column.
+Status run_sliced(const host::Device& device, const ComputePipeline& pipeline, std::span<const std::byte> arguments,
+                  const inside::Dispatch& d) {
+    const bool by_rows = d.groups_y > 1;
+    const uint32_t all = by_rows ? d.groups_y : d.groups_x;
+    for (uint32_t first = 0, now = 1; first < all && !interrupted();) {
+        const Groups some =
+            by_rows ? Groups{.x = d.groups_x, .y = now, .first_y = first} : Groups{.x = now, .first_x = first};
+        const auto start = std::chrono::steady_clock::now();
+        const auto record = [&](VkCommandBuffer commands) { return pipeline.record(commands, arguments, some); };
+        if (Status s = device.submit(record, patience); !s) return s;
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        first += now;
+        now = std::min(next_slice(now, seconds), all - first);
+    }
+    return {};
 }
 
 Status run_traced(const host::Device& device, const Case& c, const inside::Dispatch& d, std::span<const uint32_t> code,
@@ -133,13 +158,11 @@ Status run_traced(const host::Device& device, const Case& c, const inside::Dispa
                                                    .bindings = bind_count + 1,
                                                    .push_bytes = static_cast<uint32_t>(arguments.size()),
                                                    .subgroup_size = d.subgroup_size,
-                                                   .full_subgroups = d.full_subgroups});
+                                                   .full_subgroups = d.full_subgroups,
+                                                   .sliced = true});
     if (!pipeline) return pipeline.status();
     if (Status s = pipeline->bind(bound); !s) return s;
-    const auto record = [&](VkCommandBuffer commands) {
-        return pipeline->record(commands, arguments, d.groups_x, d.groups_y);
-    };
-    if (Status s = device.submit(record, patience); !s) return s;
+    if (Status s = run_sliced(device, *pipeline, arguments, d); !s || interrupted()) return s;
     std::vector<uint32_t> read(words);
     if (Status s = device.download(*notes, read); !s) return s;
     read_trace(read, traced);
@@ -178,6 +201,7 @@ Result<Trace> trace(const host::Device& device, const Case& c, const std::string
     CaseRunner runner(device, c, {});
     const ExactCase& exact = runner.exact();
     const OperandBytes& operands = runner.operands(true);
+    if (interrupted()) return t;
     Case known = c;  // with factors for which D is
     known.alpha = exact.alpha();
     known.beta = exact.beta();
@@ -187,6 +211,7 @@ Result<Trace> trace(const host::Device& device, const Case& c, const std::string
         Status ran = out == &t.untraced ? run_untraced(device, known, t, *buffers)
                                         : run_traced(device, known, *d, code, *buffers, t);
         if (!ran) return ran;
+        if (interrupted()) return t;
         out->resize(operands[VKGEMM_SLOT_D].size());
         if (Status s = device.download(buffers->at(VKGEMM_SLOT_D), *out); !s) return s;
     }

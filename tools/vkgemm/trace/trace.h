@@ -51,7 +51,8 @@ struct Trace {
 };
 
 /// Runs the kernel as the library has it, and as `modules` has it, on operands of which D is known. Of the case's own
-/// alpha and beta it only counts whether they are 0. The kernel is PlanOptions::kernel; "": the chosen.
+/// alpha and beta it only counts whether they are 0. The kernel is PlanOptions::kernel; "": the chosen. If
+/// interrupted(), it ends early, and the trace is incomplete.
 Result<Trace> trace(const host::Device& device, const Case& c, const std::string& kernel, const std::string& tile,
                     std::span<const TracedModule> modules);
 
