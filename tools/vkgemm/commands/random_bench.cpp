@@ -41,6 +41,11 @@ nlohmann::ordered_json json_of(const Session& session, const RandomBench& o, con
     return all;
 }
 
+void announce_end(size_t results) {
+    warn(results == 0 ? "vkgemm: interrupted before the first result; no file is written"
+                      : "vkgemm: interrupted; the results so far are kept");
+}
+
 }  // namespace
 
 void add_random_options(CLI::App& bench, RandomBench& o) {
@@ -120,9 +125,7 @@ int run_random_bench(const Session& session, RandomBench o) {
                                  " problems were measured, in " + seconds_text(seconds_since(start)),
                              0));
     }
-    if (interrupted())
-        warn(report.size() == 0 ? "vkgemm: interrupted before the first result; no file is written"
-                                : "vkgemm: interrupted; the results so far are kept");
+    if (interrupted()) announce_end(report.size());
     const Exit code = !lost ? session.fail(lost) : interrupted() ? exit_interrupted : exit_right;
     if (report.size() == 0) return code;
     return session.finish(
