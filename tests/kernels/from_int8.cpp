@@ -95,7 +95,7 @@ struct Scaled {
 /// What kinds of elements A and B have.
 enum class Values { phi_half, phi_1, phi_2, phi_4, huge, subnormal, powers, whole, any, edge, pairs, special };
 constexpr Values finite_fills[] = {Values::phi_half,  Values::phi_1,  Values::phi_2, Values::phi_4, Values::huge,
-                                 Values::subnormal, Values::powers, Values::whole, Values::any,   Values::edge};
+                                   Values::subnormal, Values::powers, Values::whole, Values::any,   Values::edge};
 
 double normal(Random& r) { return std::sqrt(-2 * std::log(1 - r.unit())) * std::cos(6.283185307179586 * r.unit()); }
 double element(Values fill, Random& r) {
