@@ -65,25 +65,6 @@ Result<std::string> data_text(const VkgemmPlan_T& plan, const CheckedRun& checke
     return out + concat({"result ", of_d, " ", (data.result ? checksum_of(data.result, of_d) : "unknown"), "\ndata\n"});
 }
 
-/// With which a plan for sizes up to the run's has the schedule of the run.
-struct Replanned {
-    plan::Tile tile;
-    uint64_t workspace;
-};
-Replanned replanned(const VkgemmPlan_T& plan, const CheckedRun& checked) {
-    const plan::Choice& choice = *checked.work.choice;
-    Replanned out{choice.tile, (*checked.work.slots)[VKGEMM_SLOT_WORKSPACE].bytes};
-    if (plan.plan.buckets.empty()) return out;
-    const plan::SplitK& split = choice.schedule.split;
-    out.tile.SPLIT = split.reducer ? split.slices : 1;
-    // The run's K may fill fewer slices than a smaller K does.
-    plan::Schedule most =
-        plan::resized(choice.schedule, *choice.kernel, choice.tile, plan::normalise(*checked.work.problem).problem);
-    most.split.slices = out.tile.SPLIT;
-    out.workspace = std::max(out.workspace, most.workspace_bytes());
-    return out;
-}
-
 // A value as the rest of a line.
 std::string one_line(std::string text) {
     std::ranges::replace(text, '\n', ' ');
@@ -104,11 +85,14 @@ plan::Problem problem_of_run(const VkgemmPlan_T& plan, const CheckedRun& checked
 
 Result<std::string> describe_run(const VkgemmPlan_T& plan, const CheckedRun& checked, const VkgemmRunData* data) {
     if (const char* why = why_not_described(plan, checked)) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
-    plan::Problem p = problem_of_run(plan, checked, true);
+    plan::Problem p = problem_of_run(plan, checked, plan.plan.problem.given.grouping != VKGEMM_GROUPING_NONE);
     const plan::Steps& steps = plan.plan.steps;
     if (p.packedA) p.packedA = steps.packed_keys[VKGEMM_SLOT_A];
     if (p.packedB) p.packedB = steps.packed_keys[VKGEMM_SLOT_B];
-    const auto [tile, workspace] = replanned(plan, checked);
+    const plan::Choice& choice = *checked.work.choice;
+    plan::Tile tile = choice.tile;
+    // Of a range of sizes, which splits all of them by what was chosen for the largest.
+    if (!plan.plan.buckets.empty()) tile.SPLIT = choice.schedule.split.reducer ? choice.schedule.split.slices : 1;
     std::string out = concat({"vkgemm-capture ",
                               file_format,
                               "\nversion ",
@@ -124,7 +108,7 @@ Result<std::string> describe_run(const VkgemmPlan_T& plan, const CheckedRun& che
                               "\nproblem ",
                               plan::to_text(p, checked.run.alpha, checked.run.beta),
                               "\nkernel ",
-                              checked.work.choice->kernel->name,
+                              choice.kernel->name,
                               "\ntile ",
                               plan::to_text(tile),
                               "\noperands ",
@@ -132,7 +116,7 @@ Result<std::string> describe_run(const VkgemmPlan_T& plan, const CheckedRun& che
                               "\nalignment ",
                               plan.plan.operand_alignment,
                               "\nworkspace ",
-                              workspace,
+                              (*checked.work.slots)[VKGEMM_SLOT_WORKSPACE].bytes,
                               "\n"});
     if (!data) return out;
     const auto rest = data_text(plan, checked, *data);

@@ -147,7 +147,7 @@ TEST_CASE("a described run of sizes that vary has the kernel of its range") {
                 VkgemmRun run = memory.run(plan);
                 set_sizes(run, m, row.n, row.k);
                 const auto c = replayed(captured(plan, run, memory));
-                CHECK(has_words(c.problem, " " + std::to_string(m) + "x" + std::to_string(row.n), "upto=m"));
+                CHECK(has_words(c.problem, " " + std::to_string(m) + "x" + std::to_string(row.n)));
             }
         }
 }

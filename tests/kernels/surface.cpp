@@ -328,6 +328,8 @@ TEST_CASE("problems of the surface that were wrong") {
           "bf16*bf16+f32->bf16 48x16x64 upto=mkb layout_d=t lda=64 ldb=16 alpha=0",
           "kernel=tiled_u8_i8_16x16 tile=SPLIT=3,PACK=4 sizes=48x70x33x1 shifts=0,3,0,0,0,2,0 ways=replay fill=exact "
           "seed=15859 u8*i8+i32->i32 48x70x92 upto=k lda=95 ldd=70",
+          // a run whose kernel does not take all sizes up to its own
+          "ways=replay fill=exact seed=3 f32*f32 80x16x64 upto=nkb layout=tn layout_d=t lda=80 ldb=32 ldd=96",
           // a batch-invariant run, whose reference of more rows wants more workspace
           "kernel=simt_f32_64x64x16 tile=PACK=4 ways=replay fill=exact seed=3 f32*f32 21x13x20 invariant",
           // NaN, whose sign the description of a run does not determine
