@@ -84,6 +84,7 @@ using OwnedChain = Owned<VkgemmChain, vkgemmDestroyChain>;
 
 /// Two layers of f16 that one dispatch computes, with 32 inputs. False: the device has no kernel for it.
 bool make(OwnedChain& chain, const CountingContext& c, uint64_t outputs) {
+    if (!stores_types_of("f16")) return false;
     std::vector<VkgemmProblem> layers = {problem("f16*f16+f32->f16 64x16x32 act=relu"),
                                          problem("f16*f16+f32->f16 64x16x16")};
     layers[1].a = {};

@@ -95,7 +95,7 @@ TEST_CASE("interrupt: bench --random keeps the problems that it measured, and le
     const Folder folder("interrupt_random");
     const auto begin = Clock::now();
     Clock::time_point sent;
-    const auto ready = [&] {  // the first problem alone takes minutes
+    const auto ready = [&] {  // one problem of them may take minutes
         sent = Clock::now();
         return sent - begin > std::chrono::seconds(6);
     };
@@ -104,8 +104,9 @@ TEST_CASE("interrupt: bench --random keeps the problems that it measured, and le
     const double waited = std::chrono::duration<double>(Clock::now() - sent).count();
     CHECK(r.code == 130);
     CHECK_MESSAGE(waited < 5, "it ended ", waited, " s after Ctrl-C");
-    expect(r.err, {"Ctrl-C again ends it at once", "interrupted before the first result; no file is written"});
-    CHECK(!is_file("random.json"));
+    expect(r.err, {"Ctrl-C again ends it at once"});
+    const bool none = r.err.find("interrupted before the first result; no file is written") != std::string::npos;
+    CHECK(is_file("random.json") != none);
     CHECK(!is_file("random.json.partial"));
 }
 
