@@ -102,7 +102,7 @@ TEST_CASE("levels: the number of sequences varies, whose heads share keys") {
              "7x24x32 batch=8 outer=2 ratio_b=2 upto=bs layout=nt",
          })
         for (const char* tile : {"", "SPLIT=3"})
-            for (const uint64_t part : {0, 1, 2, 3, 4}) {
+            for (const uint64_t part : {0u, 1u, 2u, 3u, 4u}) {
                 Case x = case_of(*tile ? "tiled_f32_8x8" : "", line);
                 x.tile = tile;
                 const uint64_t sharing = std::max({x.problem.ratioA, x.problem.ratioB, uint64_t{1}});
