@@ -114,7 +114,7 @@ TEST_CASE("f64_split: the moduli share no divisor, and every constant follows fr
 }
 
 TEST_CASE("f64_split: two splits, a batch of products, and a join, each part of the workspace its own") {
-    for (const char* const name : {"h200", "lavapipe", "swiftshader", "bare"}) {
+    for (const char* const name : {"h200", "lavapipe", "swiftshader", "bare", "a770", "m1", "adreno830"}) {
         DeviceCaps caps = device(name);
         caps.features &= ~FeatureSet{need::float64};
         for (const char* const line : {"f64*f64 300x200x1000", "f64*f64 33x70x20000 layout=tt layout_d=t"}) {

@@ -46,9 +46,6 @@ std::optional<Status> add_passes(Choice& choice, const Problem& p, const DeviceK
             "accuracy=f64_split needs the kernels split_int8 and join_int8, which this build or device lacks "
             "('vkgemm kernels' has the reasons); leave the accuracy at its default"};
     Schedule& s = choice.schedule;
-    if (s.a.kernel || s.b.kernel)
-        return Refusal{VKGEMM_ERROR_TILE,
-                       "accuracy=f64_split has A and B in the workspace already; PACK must be 0 or 1"};
     const Places at = places_of(s.problem);
     s.a.kernel = s.b.kernel = device.splitter();
     s.a.offset = at.a;
@@ -83,6 +80,7 @@ Request request_for_multiplied(const Request& request, const Problem& p, const D
     Request out = request;
     const uint64_t taken = places_of(multiplied(p, dev)).end;
     out.operand_alignment = 16;  // as the workspace has
+    out.packs = false;
     out.workspace_limit = request.workspace_limit > taken ? request.workspace_limit - taken : 0;
     return out;
 }

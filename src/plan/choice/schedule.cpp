@@ -113,7 +113,8 @@ Result<Schedule> best_of_all(const TiledKernel& tiled, const Problem& p, Schedul
     const Refusal too_dear{VKGEMM_ERROR_UNSUPPORTED, ""};  // read by nobody, for only schedule_below() has a limit
     if (!search.request.packs && (k.module.family.packs_fragments || t.PACK > 1 || converted(k, p)))
         return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
-                              {"packs operands in a first pass, but their strides vary from run to run"});
+                              {"packs operands in a first pass, but their strides vary from run to run, "
+                               "or accuracy=f64_split has laid them out already"});
     if (k.module.family.packs_fragments) {
         if (t.PACK && t.PACK != 4)
             return search.refusal(VKGEMM_ERROR_TILE, {"reads A and B as a first pass has laid them out; PACK is ",
