@@ -31,11 +31,6 @@ std::optional<uint64_t> number_after(std::string_view text, std::string_view nam
     return std::nullopt;
 }
 
-std::string text_of(const std::string& path) {
-    std::ifstream in(path);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// The number that is all of a text but its line end; nothing for "max".
 std::optional<uint64_t> number_in(std::string_view text) {
     return readNumber<uint64_t>(trimmed(text.substr(0, text.find('\n'))));
@@ -44,6 +39,11 @@ std::optional<uint64_t> number_in(std::string_view text) {
 uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
 #ifndef _WIN32
+std::string text_of(const std::string& path) {
+    std::ifstream in(path);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
 /// The path of the process's control group, where `head` begins its line in /proc/self/cgroup; "" if there is none.
 std::string group_path(const std::string& groups, const std::string& head) {
     const size_t at = groups.find(head + "/");
