@@ -65,6 +65,37 @@ Result<std::string> data_text(const VkgemmPlan_T& plan, const CheckedRun& checke
     return out + concat({"result ", of_d, " ", (data.result ? checksum_of(data.result, of_d) : "unknown"), "\ndata\n"});
 }
 
+/// The problem that is described, and the workspace of a plan for it that has the run's kernel and schedule.
+struct Described {
+    plan::Problem problem;
+    uint64_t workspace;
+};
+
+/// Where sizes do not vary, more levels of the batch merge than in the run. One level of more products has more partial
+/// sums and packed matrices; what merges into rows or columns may be more than the kernel takes, and varies on.
+Described described(const VkgemmPlan_T& plan, const CheckedRun& checked) {
+    const plan::Problem &given = plan.plan.problem.given, &of_run = *checked.work.problem;
+    const bool has_groups = given.grouping != VKGEMM_GROUPING_NONE;
+    Described out{problem_of_run(plan, checked, has_groups), (*checked.work.slots)[VKGEMM_SLOT_WORKSPACE].bytes};
+    if (plan.plan.buckets.empty() || has_groups || of_run.k == 0) return out;
+    const plan::Problem run = given.upTo & VKGEMM_UP_TO_STRIDES
+                                  ? plan::normalise(of_run).problem
+                                  : plan::with_sizes(plan.plan.problem, plan::sizes_of(of_run)).normalised.problem;
+    const auto normalised = [&] {
+        const auto completed = plan::complete(out.problem);
+        return completed ? plan::normalise(*completed).problem : run;
+    };
+    plan::Problem alone = normalised();
+    if (alone.m != run.m || alone.n != run.n) {
+        out.problem.upTo = given.upTo & ~uint32_t{VKGEMM_UP_TO_K};
+        alone = normalised();
+    }
+    const plan::Choice& choice = *checked.work.choice;
+    out.workspace =
+        std::max(out.workspace, plan::resized(choice.schedule, *choice.kernel, choice.tile, alone).workspace_bytes());
+    return out;
+}
+
 // A value as the rest of a line.
 std::string one_line(std::string text) {
     std::ranges::replace(text, '\n', ' ');
@@ -85,7 +116,7 @@ plan::Problem problem_of_run(const VkgemmPlan_T& plan, const CheckedRun& checked
 
 Result<std::string> describe_run(const VkgemmPlan_T& plan, const CheckedRun& checked, const VkgemmRunData* data) {
     if (const char* why = why_not_described(plan, checked)) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
-    plan::Problem p = problem_of_run(plan, checked, plan.plan.problem.given.grouping != VKGEMM_GROUPING_NONE);
+    auto [p, workspace] = described(plan, checked);
     const plan::Steps& steps = plan.plan.steps;
     if (p.packedA) p.packedA = steps.packed_keys[VKGEMM_SLOT_A];
     if (p.packedB) p.packedB = steps.packed_keys[VKGEMM_SLOT_B];
@@ -116,7 +147,7 @@ Result<std::string> describe_run(const VkgemmPlan_T& plan, const CheckedRun& che
                               "\nalignment ",
                               plan.plan.operand_alignment,
                               "\nworkspace ",
-                              (*checked.work.slots)[VKGEMM_SLOT_WORKSPACE].bytes,
+                              workspace,
                               "\n"});
     if (!data) return out;
     const auto rest = data_text(plan, checked, *data);

@@ -327,6 +327,15 @@ TEST_CASE("problems of the surface that were wrong") {
           "seed=15859 u8*i8+i32->i32 48x70x92 upto=k lda=95 ldd=70",
           // a run whose kernel does not take all sizes up to its own
           "ways=replay fill=exact seed=3 f32*f32 80x16x64 upto=nkb layout=tn layout_d=t lda=80 ldb=32 ldd=96",
+          // levels that merge where sizes do not vary: into one with more partial sums, and into rows
+          "kernel=block_f32_64x64 tile=WG=16,BM=16,BN=16,BK=4,TM=4,TN=4,SPLIT=3,PACK=1 sizes=9x32x46x2 "
+          "strides=0,48,0,64,0,1552,304,576,16,6240,1232,2320 shifts=8,12,8,4,0,1,4 ways=slices,replay fill=placed "
+          "seed=20 f32*f32+f32->f32 9x32x60 batch=2 ratio_a=2 upto=kbs layout=nt layout_c=t ldb=68 ldc=19 "
+          "stride_b=2312 stride_c=9 alpha=-1 beta=1 c=separate scalars=beta,monitor",
+          "kernel=tiled_f32_8x8 tile=SPLIT=3 sizes=4x25x31x1 ways=replay fill=exact seed=4 f32*f32 4x25x31 batch=4 "
+          "outer=3 upto=b layout=tn ldd=25 stride_d=150",
+          "kernel=gemv_f32_1x16 sizes=1x32x64x70 ways=replay fill=exact seed=5 f32*f32 1x32x64 batch=70 upto=b "
+          "layout=nt stride_b=0",
           // a batch-invariant run, whose reference of more rows wants more workspace
           "kernel=simt_f32_64x64x16 tile=PACK=4 ways=replay fill=exact seed=3 f32*f32 21x13x20 invariant",
           // NaN, whose sign the description of a run does not determine
