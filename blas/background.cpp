@@ -2,6 +2,7 @@
 #include "blas/background.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 #include <thread>
@@ -16,7 +17,8 @@ thread_local bool is_inside = false;                 // this is the thread: a dr
 }  // namespace
 
 Background& background() {
-    static Background& the = *new Background;
+    alignas(Background) static std::byte memory[sizeof(Background)];
+    static Background& the = *new (memory) Background;
     return the;
 }
 

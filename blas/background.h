@@ -3,8 +3,8 @@
 #pragma once
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
 
 namespace vkgemm::blas {
@@ -34,7 +34,7 @@ class Background {
 
     std::mutex mutex_;  // of all
     std::condition_variable changed_;
-    std::deque<Task> tasks_;
+    std::list<Task> tasks_;      // which takes no memory while it is empty
     std::atomic<int> left_ = 0;  // tasks, with the one that runs
     bool started_ = false, busy_ = false, stopped_ = false, forks_ = false;
 };

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <cstring>
+#include <string_view>
 
 #include "blas/export.h"
 #include "blas/next_library.h"
@@ -32,8 +33,8 @@ const FlexiblasOption flexiblas_options[] = {{nullptr, nullptr, 0, nullptr}};  /
 /// FlexiBLAS calls it when it has found the hooks. Its library with 64-bit integers is named libflexiblas64.so.
 EXPORT void __flexiblas_hook_initialize() {
     const void* const chain = vkgemm::blas::find_next("hook_sgemm_", "");
-    const std::string file = chain ? vkgemm::blas::library_of(chain) : "";
-    if (file.find("64", file.rfind('/') + 1) != std::string::npos) vkgemm::blas::set_ilp64();
+    const std::string_view file = chain ? vkgemm::blas::library_of(chain) : "";
+    if (file.find("64", file.rfind('/') + 1) != std::string_view::npos) vkgemm::blas::set_ilp64();
 }
 EXPORT void __flexiblas_hook_finalize() {}
 // NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)

@@ -33,10 +33,9 @@ void run(const std::optional<Gemm<T>>& g, NextSymbol& symbol, const Whole& whole
         call_timed(*g, [&] { guarded(*g, whole); });
     const bool on_device = outcome == Outcome::device;
     ++(on_device ? counts().device_calls : counts().next_calls);
-    if (settings().log == LogLevel::calls)
-        log_call(std::string(routine_names[static_cast<size_t>(routine_of<T>)]) + " " +
-                     op_letters[static_cast<size_t>(g->op_a)] + op_letters[static_cast<size_t>(g->op_b)],
-                 g->m, g->n, g->k, on_device);
+    if (settings().log != LogLevel::calls) return;
+    const char how[] = {' ', op_letters[static_cast<size_t>(g->op_a)], op_letters[static_cast<size_t>(g->op_b)], 0};
+    log_call(routine_of<T>, "gemm", how, g->m, g->n, g->k, on_device);
 }
 
 template <class T, class Int>

@@ -164,8 +164,7 @@ void by_next(const Call& whole) {
 template <class T>
 void note(const char* routine, int64_t m, int64_t n, int64_t k, bool on_device) {
     if (on_device) ++counts().device_calls;
-    if (settings().log == LogLevel::calls)
-        log_call(std::string(1, routine_names[static_cast<size_t>(routine_of<T>)][0]) + routine, m, n, k, on_device);
+    if (settings().log == LogLevel::calls) log_call(routine_of<T>, routine, "", m, n, k, on_device);
 }
 
 template <class T, class Int>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The exported functions other than gemm: read into a Level3, and computed in blocks if a product of them is worth the
 // device. Everything else goes to the CPU BLAS as it came.
+#include <cstdio>
+
 #include "blas/diagonal.h"
 #include "blas/export.h"
 #include "blas/product.h"
@@ -114,11 +116,12 @@ void run(const std::optional<Level3<T>>& p, const Next<T>& cpu, const Whole& who
         if (!on_device && predicts(s)) estimates().saw_next(routine_of<T>, operations_of(*p), seconds_since(start));
     }
     ++(on_device ? counts().device_calls : counts().next_calls);
-    if (s.log == LogLevel::calls)
-        log_call(std::string(1, routine_names[static_cast<size_t>(routine_of<T>)][0]) +
-                     kind_names[static_cast<size_t>(p->kind)] + (p->left ? " " : " right ") +
-                     (p->upper ? "upper " : "lower ") + op_letters[static_cast<size_t>(p->op)],
-                 is_update(p->kind) ? p->n : p->m, p->n, is_update(p->kind) ? p->k : p->order(), on_device);
+    if (s.log != LogLevel::calls) return;
+    char how[20];
+    std::snprintf(how, sizeof how, "%s%s%c", p->left ? " " : " right ", p->upper ? "upper " : "lower ",
+                  op_letters[static_cast<size_t>(p->op)]);
+    log_call(routine_of<T>, kind_names[static_cast<size_t>(p->kind)], how, is_update(p->kind) ? p->n : p->m, p->n,
+             is_update(p->kind) ? p->k : p->order(), on_device);
 }
 
 template <Kind kind, class Style, class T, class Call>

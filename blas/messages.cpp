@@ -14,14 +14,16 @@ std::string text_for_summary(const Rates& r) {
 
 }  // namespace
 
-void complain(const std::string& text) {
-    const std::string line = "vkgemm_blas: " + text + "\n";
-    std::fwrite(line.data(), 1, line.size(), stderr);  // in one piece, also from several threads
+void complain(const char* text) noexcept {
+    std::fprintf(stderr, "vkgemm_blas: %s\n", text);  // in one piece, also from several threads
 }
 
-void log_call(const std::string& what, int64_t m, int64_t n, int64_t k, bool on_device) {
-    complain(what + " " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) +
-             (on_device ? " on the device" : " by the CPU BLAS"));
+void log_call(Routine type, const char* routine, const char* how, int64_t m, int64_t n, int64_t k, bool on_device) {
+    char line[120];
+    std::snprintf(line, sizeof line, "%c%s%s %lldx%lldx%lld %s", routine_names[static_cast<size_t>(type)][0], routine,
+                  how, static_cast<long long>(m), static_cast<long long>(n), static_cast<long long>(k),
+                  on_device ? "on the device" : "by the CPU BLAS");
+    complain(line);
 }
 
 void log_spent(const Spent& s, double seconds) {

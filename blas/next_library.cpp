@@ -4,10 +4,10 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
-#include <vector>
 
 #include "blas/state.h"
 
@@ -32,18 +32,25 @@ void* symbol_of(void* library, const char* symbol) {
     return found && !is_own(found) ? found : nullptr;
 }
 
-int collect(dl_phdr_info* object, size_t, void* names) {
-    if (object->dlpi_name && *object->dlpi_name)
-        static_cast<std::vector<std::string>*>(names)->emplace_back(object->dlpi_name);
-    return 0;
+/// The name of the object after so many others.
+struct Loaded {
+    size_t before = 0;
+    char name[PATH_MAX]{};
+};
+int take(dl_phdr_info* object, size_t, void* wanted) {
+    auto& loaded = *static_cast<Loaded*>(wanted);
+    if (loaded.before-- > 0) return 0;
+    std::snprintf(loaded.name, sizeof loaded.name, "%s", object->dlpi_name ? object->dlpi_name : "");
+    return 1;
 }
 
 void* loaded_symbol(const char* symbol) {
-    std::vector<std::string> loaded;
-    dl_iterate_phdr(collect, &loaded);  // no dlopen inside: the linker's list is locked there
-    for (const std::string& name : loaded)
-        if (void* found = symbol_of(dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD), symbol)) return found;
-    return nullptr;
+    for (size_t i = 0;; ++i) {
+        Loaded object{.before = i};
+        if (dl_iterate_phdr(take, &object) == 0) return nullptr;  // no dlopen inside: the linker's list is locked there
+        if (*object.name == '\0') continue;                       // the program
+        if (void* found = symbol_of(dlopen(object.name, RTLD_LAZY | RTLD_NOLOAD), symbol)) return found;
+    }
 }
 
 /// What hook_sgemm_ forwards to: FlexiBLAS's flexiblas_chain_sgemm_, that is the next hook or the backend.
@@ -51,20 +58,22 @@ void* find_chain(std::string_view hook) {
     hook.remove_prefix(hook_prefix.size());
     if (hook.ends_with('_')) hook.remove_suffix(1);
     for (const char* after : {"_", ""}) {
-        const std::string symbol = "flexiblas_chain_" + std::string(hook) + after;
-        if (void* found = dlsym(RTLD_DEFAULT, symbol.c_str())) return found;
-        if (void* found = loaded_symbol(symbol.c_str())) return found;
+        char symbol[80];
+        std::snprintf(symbol, sizeof symbol, "flexiblas_chain_%.*s%s", static_cast<int>(hook.size()), hook.data(),
+                      after);
+        if (void* found = dlsym(RTLD_DEFAULT, symbol)) return found;
+        if (void* found = loaded_symbol(symbol)) return found;
     }
     return nullptr;
 }
 
 }  // namespace
 
-void* find_next(const char* symbol, const std::string& file) {
+void* find_next(const char* symbol, const char* file) {
     if (std::string_view(symbol).starts_with(hook_prefix)) return find_chain(symbol);
-    if (!file.empty()) {
-        void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (!library) complain("VKGEMM_BLAS_CPU=" + file + " cannot be loaded: " + dlerror());
+    if (*file) {
+        void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+        if (!library) std::fprintf(stderr, "vkgemm_blas: VKGEMM_BLAS_CPU=%s cannot be loaded: %s\n", file, dlerror());
         if (void* found = symbol_of(library, symbol)) return found;
     }
     if (void* found = symbol_of(RTLD_NEXT, symbol)) return found;
@@ -80,13 +89,13 @@ void* find_next(const char* symbol, const std::string& file) {
     return nullptr;
 }
 
-std::string library_of(const void* address) {
+const char* library_of(const void* address) {
     Dl_info info{};
     return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
 void NextSymbol::look() {
-    void* const found = find_next(name_, settings().next_library);
+    void* const found = find_next(name_, next_file());
     if (found)
         found_.store(found, std::memory_order_release);
     else
@@ -94,9 +103,9 @@ void NextSymbol::look() {
 }
 
 void* NextSymbol::find() const {
-    void* found = find_next(name_, settings().next_library);
+    void* found = find_next(name_, next_file());
     if (!found) {
-        complain(std::string("no BLAS library defines ") + name_ + "; VKGEMM_BLAS_CPU=FILE names one");
+        std::fprintf(stderr, "vkgemm_blas: no BLAS library defines %s; VKGEMM_BLAS_CPU=FILE names one\n", name_);
         std::abort();
     }
     set_next_library(library_of(found));

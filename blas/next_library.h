@@ -2,7 +2,6 @@
 // The BLAS that computes what the device does not: the next definition of a name, other than this library's own.
 #pragma once
 #include <atomic>
-#include <string>
 
 namespace vkgemm::blas {
 
@@ -35,10 +34,10 @@ class NextSymbol {
 };
 
 /// The first of: the library in `file` (if not ""), what the dynamic linker has next, any object that is loaded even if
-/// RTLD_LOCAL hides it, and libraries of the usual names. Null if there is none.
-void* find_next(const char* symbol, const std::string& file);
+/// RTLD_LOCAL hides it, and libraries of the usual names. Null if there is none. It takes no memory.
+void* find_next(const char* symbol, const char* file);
 
 /// The file that defines the address; "" if that is not known.
-std::string library_of(const void* address);
+const char* library_of(const void* address);
 
 }  // namespace vkgemm::blas

@@ -10,6 +10,7 @@ namespace vkgemm::blas {
 /// Never destroyed: another library's destructor may call BLAS after ours ran, and drivers have threads of their own.
 struct Process {
     Settings settings;
+    const char* next_file = "";  // the CPU BLAS
     Counts counts;
     std::atomic<bool> opened = false;  // set before the devices are opened for the first time
     EngineMutex engine_mutex;          // of the next five

@@ -17,10 +17,13 @@ Counts& counts() { return process().counts; }
 Estimates& estimates() { return process().estimates; }
 Measured& measured_rates(Type type) { return type == f64 ? process().measured_f64 : process().measured_f32; }
 
-void set_next_library(const std::string& file) {
+const char* next_file() { return process().next_file; }
+
+void set_next_library(const char* file) noexcept try {
     Process& p = process();
     const std::unique_lock lock(p.text_mutex, std::try_to_lock);  // a forked child may find it locked for good
     if (lock) p.next_library = file;
+} catch (...) {  // no memory: the summary lacks it
 }
 
 size_t device_count() { return process().devices; }

@@ -15,13 +15,17 @@ namespace vkgemm::blas {
 /// Read at the first call.
 const Settings& settings();
 
-/// Prints a line to stderr, after the name of the library.
-void complain(const std::string& text);
-/// For VKGEMM_BLAS_LOG=calls.
-void log_call(const std::string& what, int64_t m, int64_t n, int64_t k, bool on_device);
+/// VKGEMM_BLAS_CPU: a file; "": search.
+const char* next_file();
+
+/// Prints a line to stderr, after the name of the library. It takes no memory.
+void complain(const char* text) noexcept;
+inline void complain(const std::string& text) { complain(text.c_str()); }
+/// For VKGEMM_BLAS_LOG=calls. `routine` follows the letter of the type; `how` comes after it.
+void log_call(Routine type, const char* routine, const char* how, int64_t m, int64_t n, int64_t k, bool on_device);
 void log_spent(const Spent& spent, double seconds);
 /// For the summary.
-void set_next_library(const std::string& file);
+void set_next_library(const char* file) noexcept;
 
 /// A mutex that a thread asks whether it has it itself: a driver may fork or exit inside a call. There is one.
 class EngineMutex {
