@@ -28,7 +28,7 @@ Status lost(VkResult result, const char* function) {
 
 Engine::Engine(host::Device device, const EngineOptions& use)
     : device_(std::move(device)),
-      accuracy_(use.accuracy),
+      accuracies_(use.accuracies),
       piece_bytes_(use.piece),
       memory_share_(
           std::min(use.budget, static_cast<uint64_t>(use.memory_share * static_cast<double>(info().memoryBytes)))),
@@ -67,7 +67,11 @@ Status Engine::load() {
 
 Status Engine::check(Type type) const {
     const TileProduct small{.type = type, .m = 1, .n = 1, .k = 1};
-    return device_.context().createPlan(problem_for(small, accuracy_), {.flags = VKGEMM_PLAN_DRY}).status();
+    Problem problem = problem_for(small);
+    problem.accuracy = accuracy_for(problem);
+    return device_.context()
+        .createPlan(problem, {.flags = VKGEMM_PLAN_DRY, .workspaceLimit = uint64_t{1} << 20})
+        .status();
 }
 
 bool Engine::has_native_kernels() const {
@@ -117,10 +121,11 @@ Status Engine::enqueue_unguarded(const Work& work) {
     const auto taken = free_flight();
     if (!taken) return taken.status();
     Flight& flight = **taken;
-    const auto plan = plan_for(p);
-    if (!plan) return plan.status();
-    const VkgemmPlanInfo info = (*plan)->info();
-    const Problem problem = problem_for(p, accuracy_);
+    const auto planned = plan_for(p);
+    if (!planned) return planned.status();
+    const Plan& plan = (*planned)->plan;
+    const VkgemmPlanInfo info = plan.info();
+    const Problem problem = problem_for(p);
     const uint64_t size = bytes_of(p.type);
     const auto copied = [&](bool plain, uint64_t rows, uint64_t columns, uint64_t ld) {
         return size * span_of(plain ? rows : columns, plain ? columns : rows, ld);
@@ -158,7 +163,8 @@ Status Engine::enqueue_unguarded(const Work& work) {
     const Copy back{
         .from = d_->buffer.handle(), .to = downloads ? flight.result->handle() : VK_NULL_HANDLE, .bytes = d.copied};
     const Timer timer(spent_.submit);
-    if (Status s = record(flight, **plan, run, downloads ? &back : nullptr); !s) return s;
+    if (Status s = record(flight, plan, run, downloads ? &back : nullptr); !s) return s;
+    count((*planned)->accuracy);
     return send(work, d, flight, uploads);
 }
 

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vkgemm/host.hpp>
 
+#include "blas/accuracy.h"
 #include "blas/place.h"
 #include "blas/workers.h"
 
@@ -95,10 +96,10 @@ struct Spent {
 inline double working_seconds(const Spent& s) { return s.pack + s.submit + s.wait + s.unpack; }
 
 struct EngineOptions {
-    double memory_share = 0.25;                         // the part of the device's memory that operands may take
-    uint64_t budget = UINT64_MAX;                       // the most bytes for them
-    VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // of f32
-    uint64_t piece = 8u << 20;                          // bytes of an operand that are packed and sent at once
+    double memory_share = 0.25;    // the part of the device's memory that operands may take
+    uint64_t budget = UINT64_MAX;  // the most bytes for them
+    Accuracies accuracies{};
+    uint64_t piece = 8u << 20;  // bytes of an operand that are packed and sent at once
 };
 
 /// One thread at a time may use it. What it has on the device stays until the process ends: it is never destroyed.
@@ -156,6 +157,9 @@ class Engine {
     };
     const Moved& moved_d() const { return moved_d_; }
 
+    /// How exact this product, whose accuracy is the default, is to be computed.
+    VkgemmAccuracy accuracy_for(const Problem& problem) const;
+
     /// For products that this class does not know. Lives as long as it.
     Result<const Plan*> plan(const Problem& problem);
 
@@ -166,8 +170,10 @@ class Engine {
 
     /// Rises when a call has compiled kernels or made buffers, so that its time says little about the next one.
     uint64_t created() const { return created_; }
-    uint64_t compiled() const { return compiled_; }  // plans whose kernels were not there
-    uint64_t products() const { return next_; }      // of all calls
+    uint64_t compiled() const { return compiled_; }    // plans whose kernels were not there
+    uint64_t products() const { return next_; }        // of all calls
+    uint64_t from_int8() const { return from_int8_; }  // products of f64 that were computed from those of int8
+    void count(VkgemmAccuracy accuracy) { from_int8_ += accuracy == VKGEMM_ACCURACY_F64_SPLIT ? 1 : 0; }
     bool is_broken() const { return broken_; }
     const Spent& spent() const { return spent_; }
     /// `traced`: the products are timed by the device from now on, if it can.
@@ -243,12 +249,13 @@ class Engine {
     Status enqueue_unguarded(const Work& work);
     struct Planned {
         Plan plan{};
+        VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;
         bool asked = false;                 // the background compiles it, or did
         std::atomic<bool> settled = false;  // it is compiled, or that failed there
     };
     /// Whose kernels may not be compiled yet.
     Result<Planned*> planned(const TileProduct& product);
-    Result<const Plan*> plan_for(const TileProduct& product);
+    Result<const Planned*> plan_for(const TileProduct& product);
     /// What `make` returns, with the time that it takes.
     template <class Make>
     auto timed(const Make& make);
@@ -294,7 +301,7 @@ class Engine {
     Status write_back(std::span<Block* const> blocks);
 
     host::Device device_;
-    const VkgemmAccuracy accuracy_;
+    const Accuracies accuracies_;
     const uint64_t piece_bytes_;
     Functions vk_{};
     std::array<VkQueue, stages> queues_{};
@@ -325,7 +332,7 @@ class Engine {
     Moved moved_d_{};
     Workers workers_;
     bool broken_ = false;
-    uint64_t created_ = 0;
+    uint64_t created_ = 0, from_int8_ = 0;
     std::atomic<uint64_t> compiled_ = 0;
     Spent spent_{};
     bool traced_ = false;

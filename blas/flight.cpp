@@ -161,9 +161,10 @@ void Engine::read_times(const Flight& f) {
 }
 
 Result<double> Engine::time(const TileProduct& p) {
-    const auto plan = plan_for(p);
-    if (!plan) return plan.status();
-    const VkgemmPlanInfo info = (*plan)->info();
+    const auto planned = plan_for(p);
+    if (!planned) return planned.status();
+    const Plan& plan = (*planned)->plan;
+    const VkgemmPlanInfo info = plan.info();
     host::Buffer buffers[4];
     const VkgemmSlot slots[] = {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_D, VKGEMM_SLOT_WORKSPACE};
     for (size_t i = 0; i < 4; ++i)
@@ -178,8 +179,7 @@ Result<double> Engine::time(const TileProduct& p) {
                   .b = buffers[1].operand(),
                   .d = buffers[2].operand(),
                   .workspace = buffers[3].operand()};
-    const auto times =
-        device_.time(3, [&](VkCommandBuffer commands, uint32_t) { return (*plan)->record(commands, run); });
+    const auto times = device_.time(3, [&](VkCommandBuffer commands, uint32_t) { return plan.record(commands, run); });
     if (!times) return times.status();
     return *std::ranges::min_element(times->seconds);
 }

@@ -21,7 +21,8 @@ namespace {
 std::string kind_of_rates(Type type) { return type == f64 ? "rates_f64" : "rates_f32"; }
 std::string key_of_rates(const host::DeviceInfo& info, const Settings& s) {
     return key_of(info) + ", tile " + std::to_string(s.tile) + ", threads " +
-           std::to_string(std::thread::hardware_concurrency()) + ", accuracy " + std::to_string(s.accuracy);
+           std::to_string(std::thread::hardware_concurrency()) + ", accuracy " + std::to_string(s.accuracies.of_f32) +
+           " " + (s.accuracies.of_f64 ? std::to_string(*s.accuracies.of_f64) : "auto");
 }
 
 }  // namespace

@@ -61,7 +61,6 @@ ResidentShape shape_of(const Settings& chosen, const Engine& engine, Type type, 
             .n = n,
             .panel = chosen.panel,
             .tile = chosen.tile,
-            .accuracy = chosen.accuracy,
             .limit = std::min(chosen.budget, static_cast<uint64_t>(share))};
 }
 

@@ -58,13 +58,18 @@ void print_summary() {
         complain(line);
     }
     if (engines && !state.engines.empty()) {
-        uint64_t up = 0, down = 0;
+        uint64_t up = 0, down = 0, from_int8 = 0;
         for (const Engine* e : state.engines) {
+            from_int8 += e->from_int8();
             up += e->moved_d().up;
             down += e->moved_d().down;
         }
         complain("of C " + std::to_string(up) + " bytes were sent to the device, and " + std::to_string(down) +
                  " came back");
+        if (from_int8 > 0)
+            complain(std::to_string(from_int8) +
+                     " products of f64 were computed from products of int8 (f64_split; VKGEMM_BLAS_ACCURACY=exact "
+                     "forbids it)");
     }
     if (const uint64_t read = state.counts.broadcasts; read > 0)
         complain(std::to_string(read) + " matrices of BLACS were read from the memory of other processes");

@@ -31,7 +31,7 @@ Status open_engines(const Settings& s, bool native, std::vector<Engine*>& engine
         options.pipelineCache = [&s](const host::DeviceInfo& info) {
             return Cache(s.cache).read("pipelines", key_of(info));
         };
-    EngineOptions use{.memory_share = s.memory_share, .budget = s.budget, .accuracy = s.accuracy};
+    EngineOptions use{.memory_share = s.memory_share, .budget = s.budget, .accuracies = s.accuracies};
     use.piece = std::min(use.piece, static_cast<uint64_t>(s.tile * s.tile) * sizeof(float));  // for tests
     do {
         auto engine = Engine::open(options, use);
@@ -60,7 +60,7 @@ Status open_timed(Process& state, bool native, std::vector<Engine*>& engines) {
 /// f32 has native kernels only where it is computed from parts. They take an extension that must be enabled when the
 /// device is opened, and makes that take longer: 0.34 s instead of 0.19 on an NVIDIA H200.
 bool uses_native(const Settings& s, Type type) {
-    return s.native && (type == f64 || s.accuracy != VKGEMM_ACCURACY_DEFAULT);
+    return s.native && (type == f64 || s.accuracies.of_f32 != VKGEMM_ACCURACY_DEFAULT);
 }
 
 /// Opens the devices again with native kernels, if any has them. The old ones stay open without memory.

@@ -28,25 +28,42 @@ auto Engine::timed(const Make& make) {
     return made;
 }
 
+VkgemmAccuracy Engine::accuracy_for(const Problem& problem) const {
+    if (problem.a.type != f64) return accuracies_.of_f32;
+    if (accuracies_.of_f64) return *accuracies_.of_f64;
+    Problem split = problem;
+    split.accuracy = VKGEMM_ACCURACY_F64_SPLIT;
+    const PlanOptions dry{.flags = VKGEMM_PLAN_DRY, .workspaceLimit = workspace_limit};
+    const auto plain = device_.context().createPlan(problem, dry), from_int8 = device_.context().createPlan(split, dry);
+    if (!from_int8) return VKGEMM_ACCURACY_DEFAULT;
+    if (!plain) return VKGEMM_ACCURACY_F64_SPLIT;
+    const VkgemmPlanInfo of_plain = plain->info(), of_int8 = from_int8->info();
+    const bool is_better = of_int8.errorBound <= of_plain.errorBound && of_int8.predictedCost < of_plain.predictedCost;
+    return is_better ? VKGEMM_ACCURACY_F64_SPLIT : VKGEMM_ACCURACY_DEFAULT;
+}
+
 Result<Engine::Planned*> Engine::planned(const TileProduct& p) {
     if (const auto known = plans_.find(p); known != plans_.end()) return &known->second;
+    Problem problem = problem_for(p);
     auto plan = timed([&] {
-        return device_.context().createPlan(problem_for(p, accuracy_),
+        problem.accuracy = accuracy_for(problem);
+        return device_.context().createPlan(problem,
                                             {.flags = VKGEMM_PLAN_DEFER_COMPILE, .workspaceLimit = workspace_limit});
     });
     if (!plan) return plan.status();
     Planned& made = plans_[p];
     made.plan = *std::move(plan);
+    made.accuracy = problem.accuracy;
     return &made;
 }
 
-Result<const Plan*> Engine::plan_for(const TileProduct& p) {
+Result<const Engine::Planned*> Engine::plan_for(const TileProduct& p) {
     const auto found = planned(p);
     if (!found) return found.status();
     const Plan& plan = (*found)->plan;
     if (plan.info().missingPipelines > 0)
         if (Status s = timed([&] { return plan.compile(); }); !s) return s;
-    return &plan;
+    return *found;
 }
 
 bool Engine::is_compiled(const TileProduct& p) {

@@ -16,13 +16,12 @@ inline uint64_t capacity(uint64_t size) {
 }
 
 /// Of these sizes alone: a plan for sizes that vary would have kernels for all ranges of sizes, compiled for seconds.
-inline Problem problem_for(const TileProduct& p, VkgemmAccuracy accuracy) {
+inline Problem problem_for(const TileProduct& p) {
     Problem problem{.m = p.m, .n = p.n, .k = p.k};
     problem.a = {.type = p.type, .layout = p.a, .ld = capacity(p.a == columnMajor ? p.m : p.k)};
     problem.b = {.type = p.type, .layout = p.b, .ld = capacity(p.b == columnMajor ? p.k : p.n)};
     problem.d = {.type = p.type, .layout = columnMajor, .ld = capacity(p.m)};
     problem.cSource = VKGEMM_C_IS_D;
-    if (p.type == f32) problem.accuracy = accuracy;
     return problem;
 }
 

@@ -53,7 +53,7 @@ Problem ResidentMatrix::problem(Operation operation, const Extent& extent) const
         p.cSource = VKGEMM_C_SEPARATE;
     }
     if (operation == Operation::update) p.cSource = VKGEMM_C_IS_D;
-    if (shape_.type == f32) p.accuracy = shape_.accuracy;
+    p.accuracy = accuracies_[static_cast<size_t>(operation)];
     return p;
 }
 
@@ -67,7 +67,9 @@ Result<uint64_t> ResidentMatrix::choose_kernels() {
                               {m, panel, 1}};
     uint64_t space = 0;
     for (size_t i = 0; i < largest_.size(); ++i) {
-        const auto plan = engine_.plan(problem(static_cast<Operation>(i), extents[i]));
+        const auto operation = static_cast<Operation>(i);
+        accuracies_[i] = engine_.accuracy_for(problem(operation, extents[i]));
+        const auto plan = engine_.plan(problem(operation, extents[i]));
         if (!plan) return plan.status();
         largest_[i] = *plan;
         space = std::max(space, (*plan)->info().requiredBytes[VKGEMM_SLOT_WORKSPACE]);
@@ -136,6 +138,7 @@ Status ResidentMatrix::multiply(VkCommandBuffer commands, Operation operation, R
     if (!plan) plan = context.createPlan(sized, {.workspaceLimit = workspace_.size()});  // too small for that one
     if (!plan) return plan.status();
     plans_.push_back(*std::move(plan));
+    engine_.count(sized.accuracy);
     queue_.barrier(commands);  // the workspace is that of the last one
     run.workspace = workspace_.operand();
     return plans_.back().record(commands, run);

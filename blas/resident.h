@@ -16,9 +16,8 @@ namespace vkgemm::blas {
 struct ResidentShape {
     Type type = f64;
     int64_t m = 0, n = 0;
-    int64_t panel = 128;  // columns of a panel; a multiple of 4
-    int64_t tile = 2048;  // columns of a block are four times as many
-    VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;
+    int64_t panel = 128;          // columns of a panel; a multiple of 4
+    int64_t tile = 2048;          // columns of a block are four times as many
     uint64_t limit = UINT64_MAX;  // bytes of the device that it may take
 };
 
@@ -112,10 +111,11 @@ class ResidentMatrix {
     host::Buffer inverse_, solver_;                 // of the host, and of the device
     host::Buffer gathered_;                         // rows that became pivots
     host::Buffer workspace_;
-    std::array<const Plan*, 5> largest_{};  // by Way
-    std::vector<Plan> plans_;               // of submissions
-    uint64_t panel_number_ = 0;             // of a submission
-    std::array<uint64_t, 2> numbers_{};     // of the last ones that use panels_
+    std::array<const Plan*, 5> largest_{};  // by Operation
+    std::array<VkgemmAccuracy, 5> accuracies_{};
+    std::vector<Plan> plans_;            // of submissions
+    uint64_t panel_number_ = 0;          // of a submission
+    std::array<uint64_t, 2> numbers_{};  // of the last ones that use panels_
 };
 
 }  // namespace vkgemm::blas

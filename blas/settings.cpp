@@ -20,9 +20,6 @@ constexpr Word<Mode> modes[] = {{"auto", Mode::automatic}, {"never", Mode::never
 constexpr Word<LogLevel> levels[] = {
     {"failures", LogLevel::failures}, {"summary", LogLevel::summary}, {"calls", LogLevel::calls}};
 
-constexpr Word<VkgemmAccuracy> accuracies[] = {{"exact", VKGEMM_ACCURACY_DEFAULT},
-                                               {"f32_split", VKGEMM_ACCURACY_F32_SPLIT},
-                                               {"f32_split_rows", VKGEMM_ACCURACY_F32_SPLIT_ROWS}};
 constexpr Word<bool> switches[] = {{"0", false}, {"1", true}};
 constexpr Word<bool> broadcasts[] = {{"mpi", false}, {"direct", true}};
 constexpr Word<bool> forks[] = {{"cpu", false}, {"reopen", true}};
@@ -88,6 +85,29 @@ class Reader {
     const GetVariable& get_;
     std::vector<std::string>& complaints_;
 };
+
+/// Words with commas between: `exact` is of all types, the others of one.
+void read_accuracies(const Reader& reader, Settings& chosen) {
+    const char* value = reader.text("VKGEMM_BLAS_ACCURACY");
+    Accuracies read;
+    for (std::string_view rest = value ? value : ""; !rest.empty();) {
+        const std::string_view part = rest.substr(0, rest.find(','));
+        rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+        const std::string_view word = without_spaces(part);
+        if (word == "exact")
+            read = {.of_f32 = VKGEMM_ACCURACY_DEFAULT, .of_f64 = VKGEMM_ACCURACY_DEFAULT};
+        else if (word == "f32_split")
+            read.of_f32 = VKGEMM_ACCURACY_F32_SPLIT;
+        else if (word == "f32_split_rows")
+            read.of_f32 = VKGEMM_ACCURACY_F32_SPLIT_ROWS;
+        else if (word == "f64_split")
+            read.of_f64 = VKGEMM_ACCURACY_F64_SPLIT;
+        else
+            return reader.complain("VKGEMM_BLAS_ACCURACY", value,
+                                   "exact, f32_split, f32_split_rows, f64_split, with commas between");
+    }
+    chosen.accuracies = read;
+}
 
 /// Bytes, or with K, M, G or T so many times 1024.
 void read_budget(const Reader& reader, Settings& chosen) {
@@ -194,7 +214,7 @@ Settings read_settings(const GetVariable& get, std::vector<std::string>& complai
     if (const auto share = reader.number("VKGEMM_BLAS_MEMORY", 0.0, 1.0, "a number from 0 to 1"))
         s.memory_share = *share;
     if (const char* file = reader.text("VKGEMM_BLAS_CPU")) s.next_library = file;
-    reader.word("VKGEMM_BLAS_ACCURACY", accuracies, s.accuracy);
+    read_accuracies(reader, s);
     reader.word("VKGEMM_BLAS_FORK", forks, s.reopens);
     reader.word("VKGEMM_BLAS_ILP64", switches, s.ilp64);
     reader.word("VKGEMM_BLAS_BROADCAST", broadcasts, s.direct_broadcast);

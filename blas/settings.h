@@ -9,6 +9,7 @@
 #include <vector>
 #include <vkgemm/vkgemm.hpp>
 
+#include "blas/accuracy.h"
 #include "blas/level3.h"
 
 namespace vkgemm::blas {
@@ -33,10 +34,10 @@ struct Settings {
     bool direct_broadcast = false;   // VKGEMM_BLAS_BROADCAST: receivers read BLACS's matrices from the sender's memory
     double memory_share = 0.25;      // VKGEMM_BLAS_MEMORY: of the device's memory, for operands
     uint64_t budget = UINT64_MAX;    // VKGEMM_BLAS_BUDGET: the most bytes for operands on each device
-    VkgemmAccuracy accuracy = VKGEMM_ACCURACY_DEFAULT;  // VKGEMM_BLAS_ACCURACY: of s and c
-    bool ilp64 = false;                                 // VKGEMM_BLAS_ILP64: plain names take 64-bit integers
-    bool reopens = false;                               // VKGEMM_BLAS_FORK: a forked child opens the device again
-    std::string cache{};  // VKGEMM_BLAS_CACHE: the folder for what is kept between processes; "": nothing is
+    Accuracies accuracies{};         // VKGEMM_BLAS_ACCURACY
+    bool ilp64 = false;              // VKGEMM_BLAS_ILP64: plain names take 64-bit integers
+    bool reopens = false;            // VKGEMM_BLAS_FORK: a forked child opens the device again
+    std::string cache{};             // VKGEMM_BLAS_CACHE: the folder for what is kept between processes; "": nothing is
     LogLevel log = LogLevel::failures;
     std::array<bool, routine_count> disabled{};  // VKGEMM_BLAS_DISABLE
     std::array<bool, routine_count> disabled_lu{};

@@ -46,7 +46,7 @@ TEST_CASE("settings: what is not set has its default") {
     CHECK(s.local_rank == 0);
     CHECK(s.tile == 2048);
     CHECK(s.budget == UINT64_MAX);
-    CHECK(s.accuracy == VKGEMM_ACCURACY_DEFAULT);
+    CHECK(s.accuracies == Accuracies{});
     CHECK(!s.reopens);
     CHECK(s.log == LogLevel::failures);
     CHECK(s.disabled == std::array<bool, 4>{});
@@ -60,7 +60,7 @@ TEST_CASE("settings: every variable is read") {
                              {"OMPI_COMM_WORLD_LOCAL_RANK", "3"},
                              {"SLURM_LOCALID", "0"},
                              {"VKGEMM_BLAS_BUDGET", "1.5G"},
-                             {"VKGEMM_BLAS_ACCURACY", "f32_split"},
+                             {"VKGEMM_BLAS_ACCURACY", "f32_split, f64_split"},
                              {"VKGEMM_BLAS_FORK", "reopen"},
                              {"VKGEMM_BLAS_TILE", "77"},
                              {"VKGEMM_BLAS_MEMORY", "0.5"},
@@ -73,7 +73,7 @@ TEST_CASE("settings: every variable is read") {
     CHECK(s.devices == std::vector<std::string>{"radv", "1", "rank"});
     CHECK(s.local_rank == 3);
     CHECK(s.budget == 3u << 29);
-    CHECK(s.accuracy == VKGEMM_ACCURACY_F32_SPLIT);
+    CHECK(s.accuracies == Accuracies{VKGEMM_ACCURACY_F32_SPLIT, VKGEMM_ACCURACY_F64_SPLIT});
     CHECK(s.reopens);
     CHECK(s.tile == 77);
     CHECK(s.memory_share == 0.5);
@@ -93,7 +93,7 @@ TEST_CASE("settings: what cannot be read is ignored, with a line that names what
                 {"VKGEMM_BLAS_MEMORY", "2", "from 0 to 1"},
                 {"VKGEMM_BLAS_BUDGET", "-1", "512M or 4G"},
                 {"VKGEMM_BLAS_BUDGET", "4GB", "512M or 4G"},
-                {"VKGEMM_BLAS_ACCURACY", "half", "exact, f32_split, f32_split_rows"},
+                {"VKGEMM_BLAS_ACCURACY", "half", "exact, f32_split, f32_split_rows, f64_split"},
                 {"VKGEMM_BLAS_FORK", "yes", "cpu, reopen"},
                 {"VKGEMM_BLAS_MIN", "-1", "a number from 0"},
                 {"VKGEMM_BLAS_MIN", "5x", "a number from 0"},

@@ -2,7 +2,7 @@
 # Runs a tester of netlib's BLAS (Debian's libblas-test) with libvkgemm_blas.so preloaded, and netlib's own BLAS behind
 # it, and reads its report:
 #   cmake "-DWITH=<tools/with and its arguments>" -DPROGRAM=<xblat3s> -DINPUT=<sblat3.in> "-DSIZES=0 1 9" -DDEVICE=<calls>
-#         -DTILE=<VKGEMM_BLAS_TILE> -DLIBRARY=<libvkgemm_blas.so> -DCPU=<netlib's libblas.so.3> -DWORK=<folder>
+#         -DTILE=<VKGEMM_BLAS_TILE> [-DACCURACY=<VKGEMM_BLAS_ACCURACY>] -DLIBRARY=<libvkgemm_blas.so> -DCPU=<netlib's libblas.so.3> -DWORK=<folder>
 #         -P blas_tester.cmake
 # It passes if the tester passes all routines of its input, DEVICE calls were computed on the device, no tile fell back, and the
 # validation layer was silent.
@@ -22,6 +22,7 @@ file(WRITE ${WORK}/input "${input}")
 set(ENV{VKGEMM_BLAS} always)
 set(ENV{VKGEMM_BLAS_LOG} summary)
 set(ENV{VKGEMM_BLAS_TILE} ${TILE})
+set(ENV{VKGEMM_BLAS_ACCURACY} "${ACCURACY}")
 execute_process(COMMAND ${CMAKE_COMMAND} -E env "LD_PRELOAD=${LIBRARY} ${CPU}" ${WITH} ${PROGRAM} INPUT_FILE ${WORK}/input
   WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE report ERROR_VARIABLE log COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB reports ${WORK}/*.out)  # Fortran's testers write their report into a file, those of CBLAS print it
@@ -48,6 +49,10 @@ foreach(row "${routines}:PASSED THE TESTS OF ERROR-EXITS" "${computed}:PASSED TH
 endforeach()
 set(wanted "vkgemm_blas: [0-9]+ calls: ${DEVICE} on the device [^\n]*; 0 tiles fell back")
 if(NOT log MATCHES "${wanted}")
+  message(SEND_ERROR "not found: ${wanted}")
+endif()
+set(wanted "[1-9][0-9]+ products of f64 were computed from products of int8")
+if(ACCURACY STREQUAL f64_split AND NOT log MATCHES "${wanted}")
   message(SEND_ERROR "not found: ${wanted}")
 endif()
 if("${report}${log}" MATCHES "FAIL|SUSPECT|FATAL|VUID|Validation (Error|Warning)")
