@@ -43,11 +43,11 @@ std::optional<uint32_t> id_of(std::string_view name) {
 }
 
 const ChainModule* find_module(std::string_view name) {
-    const auto found = std::ranges::find(chain_modules, name, &ChainModule::name);
+    const auto* const found = std::ranges::find(chain_modules, name, &ChainModule::name);
     return found == chain_modules.end() ? nullptr : &*found;
 }
 
-Refusal malformed(const std::string& why) { return {VKGEMM_ERROR_PARSE, concat({"a chain's key: ", why})}; }
+Refusal chain_key_error(const std::string& why) { return {VKGEMM_ERROR_PARSE, concat({"a chain's key: ", why})}; }
 Refusal unsupported(std::initializer_list<TextPiece> text) { return {VKGEMM_ERROR_UNSUPPORTED, concat(text)}; }
 
 // Why a layer is wider than the key's rows.
@@ -88,7 +88,7 @@ Result<ChainKey> parse_chain_key(std::string_view text) {
     ChainKey out = {.module = find_module(name), .constants = {}};
     if (!out.module) return unsupported({"'", name, "' is no module of chains of this version"});
     if (binding != "addresses" || list.empty() || !next_word(text).empty())
-        return malformed("it is not MODULE addresses CONSTANTS, as in 'chain_f16 addresses WG=128,WM=32'");
+        return chain_key_error("it is not MODULE addresses CONSTANTS, as in 'chain_f16 addresses WG=128,WM=32'");
     while (!list.empty()) {
         const std::string_view item = list.substr(0, list.find(','));
         list.remove_prefix(std::min(list.size(), item.size() + 1));
@@ -96,9 +96,9 @@ Result<ChainKey> parse_chain_key(std::string_view text) {
         const auto id = id_of(item.substr(0, equals));
         const auto value =
             equals == std::string_view::npos ? std::nullopt : readNumber<uint32_t>(item.substr(equals + 1));
-        if (!id || !value) return malformed(concat({"'", item, "' is not a constant, as in LAYERS=4"}));
+        if (!id || !value) return chain_key_error(concat({"'", item, "' is not a constant, as in LAYERS=4"}));
         if (std::ranges::find(out.constants, *id, &ChainConstant::id) != out.constants.end())
-            return malformed(concat({"'", item, "' is there twice"}));
+            return chain_key_error(concat({"'", item, "' is there twice"}));
         out.constants.push_back({*id, *value});
     }
     std::ranges::sort(out.constants, {}, &ChainConstant::id);

@@ -32,7 +32,7 @@ constexpr size_t index_of(Unit unit) { return static_cast<size_t>(unit); }
 // "LDS*.128": an op that begins and ends so; without a star, one that begins so.
 bool is_like(std::string_view op, std::string_view pattern) {
     const size_t star = pattern.find('*');
-    if (star == pattern.npos) return op.starts_with(pattern);
+    if (star == std::string_view::npos) return op.starts_with(pattern);
     return op.starts_with(pattern.substr(0, star)) && op.ends_with(pattern.substr(star + 1));
 }
 

@@ -28,7 +28,7 @@ double bytes_of(string_view op) {
                                         {".M88.2", 8},
                                         {".MT88.4", 16},
                                         {".MT88.2", 8}})
-        if (op.find(suffix) != op.npos) return bytes;
+        if (op.find(suffix) != string_view::npos) return bytes;
     return 4;
 }
 
@@ -39,7 +39,7 @@ double shape_of(string_view op) {
                                            {".1688", 16 * 8 * 8},
                                            {".8816", 8 * 8 * 16},
                                            {".884", 8 * 8 * 4}})
-        if (op.find(digits) != op.npos) return products;
+        if (op.find(digits) != string_view::npos) return products;
     return 0;
 }
 

@@ -67,7 +67,7 @@ void add_loop(Table& table, const std::string& name, const CompiledStep& step, c
     std::vector<Cell> cells = {name, loop ? whole(loop->instructions) : "-"};
     for (size_t unit = 0; unit < std::size(unit_names); ++unit) {
         const bool bad = loop && unit == static_cast<size_t>(Unit::scratch) && loop->counts[unit] > 0;
-        cells.push_back({loop ? whole(loop->counts[unit]) : "-", bad ? Style::bad : Style::plain});
+        cells.emplace_back(loop ? whole(loop->counts[unit]) : "-", bad ? Style::bad : Style::plain);
     }
     const auto& bound = loop ? loop->bound : std::nullopt;
     cells.emplace_back(bound ? whole(bound->cycles) : "-");
