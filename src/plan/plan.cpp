@@ -30,7 +30,8 @@ std::optional<Status> lacks_workspace(const Problem& completed, const Steps& ste
     if (!is_from_int8(completed) || bytes <= request.workspace_limit) return std::nullopt;
     return Refusal{VKGEMM_ERROR_WORKSPACE,
                    concat({"accuracy=f64_split needs a workspace of ", bytes, " bytes, and workspaceLimit is ",
-                           request.workspace_limit, "; allow as much, or split the product along m or n"})};
+                           request.workspace_limit,
+                           "; allow as much, or, if m and n are large, enough for 256 rows and columns of D"})};
 }
 
 // A plan in the making.
@@ -109,7 +110,7 @@ std::optional<Status> Planner::plan_ranges() {
 std::optional<Status> Planner::plan_parts() {
     const auto binding = choose_binding(caps(), plan.problem.completed, request);
     if (!binding) return binding.status();
-    const std::vector<Normalised> parts = parts_of(plan.problem.normalised, caps(), *binding);
+    const std::vector<Normalised> parts = parts_of(plan.problem.normalised, caps(), *binding, request.workspace_limit);
     for (const Normalised& n : parts) {
         plan.problem.normalised = n;
         if (auto why = unfit_levels(plan.problem.completed, n)) return why;

@@ -175,6 +175,7 @@ struct FromInt8 {
     std::string line;
     Values fill = Values::phi_1;
     const vkgemm::Context* context = nullptr;  // null: the device's
+    uint64_t workspace = uint64_t{1} << 30;
     const char* kernel = nullptr;
 };
 
@@ -226,7 +227,7 @@ Run run(const FromInt8& x, uint64_t seed) {
     const auto parsed = vkgemm::plan::parse_problem(x.line + " accuracy=f64_split");
     REQUIRE_MESSAGE(parsed, parsed.status().text);
     const vkgemm::Context& context = x.context ? *x.context : device().context();
-    const auto plan = context.createPlan(parsed->problem, {.kernel = x.kernel, .workspaceLimit = uint64_t{1} << 30});
+    const auto plan = context.createPlan(parsed->problem, {.kernel = x.kernel, .workspaceLimit = x.workspace});
     REQUIRE_MESSAGE(plan, x.line, ": ", plan.status().text);
     const VkgemmPlanInfo info = plan->info();
     const auto prepared = vkgemm::plan::prepare(parsed->problem);
@@ -302,36 +303,47 @@ struct Count {
     std::string first{};
 };
 
+/// Adds the product of the elements of K from `begin` to `end` to D, or writes it if it is the first slice.
+void add_slice(const Run& x, uint64_t batch, uint64_t begin, uint64_t end, bool errors, std::vector<double>& want) {
+    const Problem& p = x.p.completed;
+    std::vector<std::vector<double>> rows(p.m), cols(p.n);
+    std::vector<Scaled> scaled_rows, scaled_cols;
+    for (uint64_t i = 0; i < p.m; ++i) {
+        for (uint64_t k = begin; k < end; ++k) rows[i].push_back(x.a[x.at_a(batch, i, k)]);
+        scaled_rows.emplace_back(rows[i]);
+    }
+    for (uint64_t j = 0; j < p.n; ++j) {
+        for (uint64_t k = begin; k < end; ++k) cols[j].push_back(x.b[x.at_b(batch, k, j)]);
+        scaled_cols.emplace_back(cols[j]);
+    }
+    for (uint64_t i = 0; i < p.m; ++i)
+        for (uint64_t j = 0; j < p.n; ++j) {
+            const bool finite = scaled_rows[i].is_finite && scaled_cols[j].is_finite;
+            double value = finite ? expected(scaled_rows[i], scaled_cols[j]) : sum_of_others(rows[i], cols[j]);
+            if (errors && finite && std::isfinite(value) && x.alpha == 1 && x.beta == 0)
+                check_error(x, rows[i], cols[j], scaled_rows[i], scaled_cols[j], value);
+            value = x.alpha == 0 ? 0 : times(x.alpha, value);
+            const uint64_t at = x.at_d(batch, i, j);
+            if (begin > 0)
+                value += want[at];
+            else if (p.cSource != VKGEMM_C_NONE && x.beta != 0)
+                value += times(x.beta, p.cSource == VKGEMM_C_IS_D ? x.before[at] : x.c[x.at_c(batch, i, j)]);
+            want[at] = value;
+        }
+}
+
 /// Compares every element of D, and what is between them, with what integers give.
 Count compare(const FromInt8& what, const Run& x, bool errors) {
     const Problem& p = x.p.completed;
     Count count;
     std::vector<double> want = x.before;
-    for (uint64_t batch = 0; batch < p.batch * p.outerBatch; ++batch) {
-        std::vector<std::vector<double>> rows(p.m), cols(p.n);
-        std::vector<Scaled> scaled_rows, scaled_cols;
-        for (uint64_t i = 0; i < p.m; ++i) {
-            for (uint64_t k = 0; k < p.k; ++k) rows[i].push_back(x.a[x.at_a(batch, i, k)]);
-            scaled_rows.emplace_back(rows[i]);
-        }
-        for (uint64_t j = 0; j < p.n; ++j) {
-            for (uint64_t k = 0; k < p.k; ++k) cols[j].push_back(x.b[x.at_b(batch, k, j)]);
-            scaled_cols.emplace_back(cols[j]);
-        }
-        for (uint64_t i = 0; i < p.m; ++i)
-            for (uint64_t j = 0; j < p.n; ++j) {
-                const bool finite = scaled_rows[i].is_finite && scaled_cols[j].is_finite;
-                double value = finite ? expected(scaled_rows[i], scaled_cols[j]) : sum_of_others(rows[i], cols[j]);
-                if (errors && finite && std::isfinite(value) && x.alpha == 1 && x.beta == 0)
-                    check_error(x, rows[i], cols[j], scaled_rows[i], scaled_cols[j], value);
-                value = x.alpha == 0 ? 0 : times(x.alpha, value);
-                const uint64_t at = x.at_d(batch, i, j);
-                if (p.cSource != VKGEMM_C_NONE && x.beta != 0)
-                    value += times(x.beta, p.cSource == VKGEMM_C_IS_D ? x.before[at] : x.c[x.at_c(batch, i, j)]);
-                want[at] = value;
-                ++count.elements;
-            }
-    }
+    constexpr uint64_t most_k = 131072, unit = 256;  // of a slice, which is a multiple of the unit
+    const uint64_t slices = std::max<uint64_t>(1, (p.k + most_k - 1) / most_k);
+    const uint64_t depth = slices == 1 ? p.k : ((p.k + slices - 1) / slices + unit - 1) / unit * unit;
+    for (uint64_t batch = 0; batch < p.batch * p.outerBatch; ++batch)
+        for (uint64_t slice = 0; slice < slices; ++slice)
+            add_slice(x, batch, slice * depth, std::min(p.k, (slice + 1) * depth), errors, want);
+    count.elements = p.batch * p.outerBatch * p.m * p.n;
     for (size_t i = 0; i < want.size(); ++i)
         if (!same_bits(want[i], x.d[i]) && count.wrong++ == 0)
             count.first = vkgemm::plan::concat({what.line, " (", x.used, "), element ", i, ": ",
@@ -396,10 +408,20 @@ TEST_CASE("f64_split: slices of K, and each kernel's edges") {
     for (const char* const line : {"f64*f64 4x4x6000", "f64*f64 70x130x90"}) check({.line = line}, seed_or(9), true);
 }
 
+TEST_CASE("f64_split: K beyond the limit of its sums is cut into slices that add up in D") {
+    for (const char* const line :
+         {"f64*f64 2x3x131073", "f64*f64 3x2x262200 layout=tt alpha=0.3 beta=-0.7 c=separate batch=2"})
+        check({.line = line, .fill = Values::phi_2}, seed_or(11));
+}
+
+TEST_CASE("f64_split: blocks of D where the workspace is small give the same bits") {
+    check({.line = "f64*f64 300x40x33 layout=tn beta=1", .workspace = 270'000}, seed_or(13));
+    check({.line = "f64*f64 30x500x33 layout_d=t batch=2", .workspace = 400'000}, seed_or(13));
+}
+
 TEST_CASE("f64_split: what it cannot do is refused with the limit") {
-    CHECK(refusal("f64*f64 4x4x131073") ==
-          "k is 131073, above the limit of 131072 for accuracy=f64_split; add up products of shorter slices of k by "
-          "beta = 1");
+    CHECK(refusal("f64*f64 4x4x131073 invariant") ==
+          "k is 131073, above the limit of 131072 for accuracy=f64_split with batchInvariant");
     CHECK(refusal("f32*f32 4x4x4").find("is for f64 throughout, not for f32") != std::string::npos);
     CHECK(refusal("f64*f64 4x4x4 act=relu").find("without an epilogue") != std::string::npos);
     CHECK(refusal("f64*f64 4x4x4 upto=m").find("upTo") != std::string::npos);

@@ -150,7 +150,8 @@ TEST_CASE("f64_split: two splits, a batch of products, and a join, each part of 
 }
 
 TEST_CASE("f64_split: the bound is below that of f64 arithmetic") {
-    for (const char* const line : {"f64*f64 8x8x1", "f64*f64 8x8x2", "f64*f64 8x8x100", "f64*f64 8x8x131072"}) {
+    for (const char* const line :
+         {"f64*f64 8x8x1", "f64*f64 8x8x2", "f64*f64 8x8x100", "f64*f64 8x8x131072", "f64*f64 8x8x10000000"}) {
         CAPTURE(line);
         const Problem exact = *complete(parse_problem(line)->problem);
         CHECK(planned(device("h200"), line).steps.error_bound < error_bound_of(exact, nullptr));
@@ -168,6 +169,28 @@ TEST_CASE("f64_split: products of a batch repeat the steps, and blocks of what i
     CHECK(large.steps.parts[0].count * large.steps.parts.size() >= 3);
     const Plan empty = planned(device("h200"), "f64*f64 64x64x0 beta=2");
     CHECK(empty.steps.steps.size() == 1);
+}
+
+TEST_CASE("f64_split: D is computed in blocks where the workspace is small, and K in slices") {
+    for (const char* const line : {"f64*f64 4096x4096x4096", "f64*f64 5000x300x2000 layout=tn beta=1"}) {
+        CAPTURE(line);
+        const uint64_t whole = planned(device("h200"), line).steps.slots[VKGEMM_SLOT_WORKSPACE].bytes;
+        for (const uint64_t limit : {whole - 1, whole / 2, whole / 4}) {
+            const auto plan = plan_on(device("h200"), line, limit);
+            REQUIRE_MESSAGE(bool(plan), plan.status().text);
+            CHECK(plan->steps.slots[VKGEMM_SLOT_WORKSPACE].bytes <= limit);
+            CHECK(plan->steps.slots[VKGEMM_SLOT_WORKSPACE].bytes > limit / 4);
+        }
+    }
+    const Plan sliced = planned(device("h200"), "f64*f64 64x64x300000");  // 3 slices of 100,096 at most
+    uint64_t slices = 0;
+    for (const Repeats& part : sliced.steps.parts) slices += part.count;
+    CHECK(slices == 3);
+    CHECK(sliced.steps.parts.back().adds);
+    CHECK(sliced.steps.steps[2].args.k == 100096);
+    const auto refused = plan_on(device("h200"), "f64*f64 64x64x300000 invariant");
+    REQUIRE(!refused);
+    CHECK(has_words(refused.status().text, "k is 300000"));
 }
 
 TEST_CASE("f64_split: a workspace that is too small is refused with the bytes that would do") {

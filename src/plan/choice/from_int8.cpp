@@ -85,6 +85,11 @@ Request request_for_multiplied(const Request& request, const Problem& p, const D
     return out;
 }
 
+uint64_t least_workspace(const Problem& p, const DeviceCaps& dev) {
+    const Problem product = multiplied(p, dev);
+    return places_of(product).end + info(i32).bytes * product.batch * product.m * round_up(product.n, 4);
+}
+
 bool reaches_workspace(const Problem& p, const DeviceCaps& dev, Binding binding) {
     const Problem product = multiplied(p, dev);
     const auto all = operands(product);

@@ -15,6 +15,9 @@ Request request_for_multiplied(const Request&, const Problem&, const DeviceCaps&
 /// The workspace begins with an exponent for each row of A, and, so many bytes further on, for each column of B.
 uint64_t exponents_of_b(const Problem&);
 
+/// The bytes of workspace that a problem computed from int8 needs, if K is not split.
+uint64_t least_workspace(const Problem&, const DeviceCaps&);
+
 /// Whether 32-bit indices, or one descriptor, reach every part of the workspace of a problem computed from int8.
 bool reaches_workspace(const Problem&, const DeviceCaps&, Binding);
 

@@ -22,10 +22,9 @@ std::optional<Status> check_from_int8(const Problem& p) {
     if (p.upTo) return unfit_int8("not for sizes that vary (upTo)", "make a plan for each size");
     if (p.packedA != VKGEMM_PACKED_NONE || p.packedB != VKGEMM_PACKED_NONE)
         return unfit_int8("not for operands that come packed", "pass them as the problem describes them");
-    if (p.k > MODULI_MOST_K)
-        return Refusal{VKGEMM_ERROR_LIMIT,
-                       concat({"k is ", p.k, ", above the limit of ", MODULI_MOST_K,
-                               " for accuracy=f64_split; add up products of shorter slices of k by beta = 1"})};
+    if (p.k > MODULI_MOST_K && p.batchInvariant)
+        return Refusal{VKGEMM_ERROR_LIMIT, concat({"k is ", p.k, ", above the limit of ", MODULI_MOST_K,
+                                                   " for accuracy=f64_split with batchInvariant"})};
     return std::nullopt;
 }
 

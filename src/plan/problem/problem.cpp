@@ -325,8 +325,7 @@ bool is_never_cut(const Problem& p) {
 
 bool adds_up_in_d(const Problem& p) {
     const auto reads_all = [](const EpilogueStep& s) { return info(s.kind).shape == StepShape::MATRIX; };
-    return p.d.type == p.accumulate && !p.batchInvariant && !is_from_int8(p) &&
-           std::ranges::none_of(p.epilogue, reads_all);
+    return p.d.type == p.accumulate && !p.batchInvariant && std::ranges::none_of(p.epilogue, reads_all);
 }
 
 Problem with_sizes(Problem p, const Sizes& s) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The bound of a product's error, which is promised before it runs (docs/accuracy.md).
+#include <algorithm>
 #include <cmath>
 
 #include "plan/steps/make_steps.h"
@@ -17,12 +18,14 @@ constexpr double lost_by_fp8_units = (31 + 33 * (32 + 64 + 96)) * 0x1p-13 / 128;
 // A row is scaled to whole numbers, whose fractions are cut off, by at least sqrt(H / k) / 2 divided by its largest
 // element, where H is P / 2 - 1 (exponent_of() in shaders/split_int8): the norm of a row is at most sqrt(k) times that
 // element, an exponent is a multiple of 1, and 2^-20 covers what is rounded up. Each of the k elements of a row then
-// errs by at most the inverse, beside an element of the column, and the other way round. Then D is rounded.
+// errs by at most the inverse, beside an element of the column, and the other way round. Then D is rounded: once, or if
+// K is cut into slices (parts_of()), once for each and once for each that is added.
 double bound_from_int8(double k) {
+    const double slices = std::ceil(k / MODULI_MOST_K), deepest = std::min(k, double(MODULI_MOST_K));
     const double cut_off =
-        2 * std::sqrt(k / std::ldexp(double(MODULI_HALF_HIGH), MODULI_HALF_BITS - 31)) * (1 + 0x1p-20);
+        2 * std::sqrt(deepest / std::ldexp(double(MODULI_HALF_HIGH), MODULI_HALF_BITS - 31)) * (1 + 0x1p-20);
     const double sum = 2 * k * cut_off + k * cut_off * cut_off;
-    return sum + std::ldexp(1.0, -info(f64).exact_bits) * (k + sum);
+    return sum + std::max(slices, 1.0) * std::ldexp(1.0, -info(f64).exact_bits) * (k + sum);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "plan/base/rounding.h"
 #include "plan/choice/from_int8.h"
 #include "plan/choice/reach.h"
+#include "shaders/common/moduli.h"
 
 namespace vkgemm::plan {
 namespace {
@@ -17,12 +18,19 @@ constexpr uint64_t good_side = 256;  // of a block: rows or columns that a kerne
 struct Reach {
     const DeviceCaps& dev;
     Binding binding;
+    uint64_t workspace_limit;  // of problems that are computed from int8
 
     bool holds(const Problem& p, size_t count) const {
         const auto all = operands(p);
         return std::all_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count),
                            [&](const Operand& x) { return !beyond_reach(p, x, dev, binding); }) &&
-               (count < all.size() || !is_from_int8(p) || reaches_workspace(p, dev, binding));
+               (!is_from_int8(p) || holds_int8(p, count == all.size()));
+    }
+
+    // `whole`: with its workspace.
+    bool holds_int8(const Problem& p, bool whole) const {
+        if (p.k > MODULI_MOST_K) return false;
+        return !whole || (reaches_workspace(p, dev, binding) && least_workspace(p, dev) <= workspace_limit);
     }
 
     // The largest size, of those up to the problem's, with which it is so; 0: there is none.
@@ -69,6 +77,12 @@ Sizes block_of(const Problem& p, const Reach& reach) {
     block.batch = p.batch;
     block.batch = even(p.batch, reach.largest(block, &Problem::batch, 4), 1);
     return sizes_of(block);
+}
+
+// f64 from int8 is cut along K only for the limit of its sums, so that every device cuts alike, and the bits are the
+// same.
+bool may_cut_k(const Problem& p, uint64_t block) {
+    return block && adds_up_in_d(p) && (!is_from_int8(p) || block == even(p.k, MODULI_MOST_K, good_side));
 }
 
 // Blocks of one size along one dimension.
@@ -150,12 +164,13 @@ std::vector<Blocks> blocks_of_k(uint64_t size, uint64_t block) {
 
 }  // namespace
 
-std::vector<Normalised> parts_of(const Normalised& normalised, const DeviceCaps& dev, Binding binding) {
+std::vector<Normalised> parts_of(const Normalised& normalised, const DeviceCaps& dev, Binding binding,
+                                 uint64_t workspace_limit) {
     const Problem& p = normalised.problem;
-    const Reach reach = {dev, binding};
+    const Reach reach = {dev, binding, workspace_limit};
     if (is_empty(p) || is_never_cut(p) || reach.holds(p, 4)) return {normalised};
     const Sizes block = block_of(p, reach);
-    if (!block.m || !block.n || !block.batch || (block.k < p.k && (!block.k || !adds_up_in_d(p)))) return {normalised};
+    if (!block.m || !block.n || !block.batch || (block.k < p.k && !may_cut_k(p, block.k))) return {normalised};
     std::vector<Normalised> out;
     for (const Blocks& k : blocks_of_k(p.k, block.k))
         for (const Blocks& batch : blocks_of(p.batch, block.batch))
