@@ -72,42 +72,46 @@ void measure(uint row0, uint row, uint lane) {
     barrier();
 }
 
-// Four numbers of up to 60 bits, 20 bits at a time, and ~0 for each that is negative.
+// Four numbers, 20 bits at a time, of 60 in all; one that is `negative` (1) is 2^60 more. And `low` is OFFSET more, so
+// that what is left modulo p, less OFFSET, is what an int8 holds; for p = 256, 128 and -128 are the same.
 struct Four {
     uvec4 low, middle, high, negative;
 };
+const uint OFFSET = 127;
 
 Four whole_numbers(uint row, uint k) {
     Four x;
     [[unroll]] for (uint i = 0; i < 4; ++i) {
         const uvec2 number = tile[row * (BN + 1) + k + i];
         const bool is_number = exponents[row] != NOT_FINITE;
-        const uvec2 whole = is_number ? whole_of(number, exponents[row]) : uvec2(0);
-        x.low[i] = whole.x & 0xfffff;
+        uvec2 whole = is_number ? whole_of(number, exponents[row]) : uvec2(0);
+        const bool is_negative = number.y >= F64_SIGN && (whole.x | whole.y) != 0;
+        if (is_negative) whole = uvec2(-whole.x, ~whole.y + (whole.x == 0 ? 1 : 0));
+        x.low[i] = (whole.x & 0xfffff) + OFFSET;
         x.middle[i] = (whole.x >> 20 | whole.y << 12) & 0xfffff;
-        x.high[i] = whole.y >> 8;
-        x.negative[i] = number.y >= F64_SIGN ? 0xffffffff : 0;
+        x.high[i] = whole.y >> 8 & 0xfffff;
+        x.negative[i] = is_negative ? 1 : 0;
     }
     return x;
 }
 
-// What is left of them modulo p, from -128 to 127.
+// What is left of them, and OFFSET more, modulo p.
 uvec4 remainders(Four four, uint p, uint reciprocal, uint of_middle, uint of_high) {
-    const uvec4 x = four.low + four.middle * of_middle + four.high * of_high;
+    const uint of_sign = p - of_high * of_middle % p;  // -2^60 modulo p
+    const uvec4 x = four.low + four.middle * of_middle + four.high * of_high + four.negative * of_sign;
     uvec4 quotient, low;
     umulExtended(x, uvec4(reciprocal), quotient, low);
-    const uvec4 rest = x - (quotient >> 7) * p;
-    const uvec4 near = mix(rest, rest - p, greaterThan(rest, uvec4(127)));
-    return (near ^ four.negative) - four.negative;
+    return x - (quotient >> 7) * p;
 }
 
-// Writes the words from the i-th on: one, or four of i32.
+// Writes the words from the i-th on, of numbers below 256 from which OFFSET is subtracted: one word, or four of i32.
 void put(uint i, uvec4 x) {
     if (IN_BYTES) {
-        const uvec4 bits = (x & 0xff) << uvec4(0, 8, 16, 24);
-        AT(d, args.d.x / 4, i) = bits.x | bits.y | bits.z | bits.w;
+        const uint bytes = x.x | x.y << 8 | x.z << 16 | x.w << 24;
+        // + 129 in each byte, whose carry is dropped.
+        AT(d, args.d.x / 4, i) = ((bytes & 0x7f7f7f7f) + 0x01010101) ^ (~bytes & 0x80808080);
     } else {
-        [[unroll]] for (uint j = 0; j < 4; ++j) AT(d, args.d.x / 4, i + j) = x[j];
+        [[unroll]] for (uint j = 0; j < 4; ++j) AT(d, args.d.x / 4, i + j) = x[j] - OFFSET;
     }
 }
 
