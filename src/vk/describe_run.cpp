@@ -65,6 +65,10 @@ Result<std::string> data_text(const VkgemmPlan_T& plan, const CheckedRun& checke
     return out + concat({"result ", of_d, " ", (data.result ? checksum_of(data.result, of_d) : "unknown"), "\ndata\n"});
 }
 
+bool has_own_sizes(const CheckedRun& checked) {
+    return checked.run.flags & (VKGEMM_RECORD_SIZES | VKGEMM_RECORD_STRIDES);
+}
+
 /// The problem that is described, and the workspace of a plan for it that has the run's kernel and schedule.
 struct Described {
     plan::Problem problem;
@@ -72,27 +76,31 @@ struct Described {
 };
 
 /// Where sizes do not vary, more levels of the batch merge than in the run. One level of more products has more partial
-/// sums and packed matrices; what merges into rows or columns may be more than the kernel takes, and varies on.
+/// sums and packed matrices. What would merge into rows or columns, which may be more than the kernel takes, varies on,
+/// and the batch where the kernel must keep it.
 Described described(const VkgemmPlan_T& plan, const CheckedRun& checked) {
     const plan::Problem &given = plan.plan.problem.given, &of_run = *checked.work.problem;
     const bool has_groups = given.grouping != VKGEMM_GROUPING_NONE;
     Described out{problem_of_run(plan, checked, has_groups), (*checked.work.slots)[VKGEMM_SLOT_WORKSPACE].bytes};
-    if (plan.plan.buckets.empty() || has_groups || of_run.k == 0) return out;
+    if (!has_own_sizes(checked) || plan.plan.buckets.empty() || has_groups || of_run.k == 0) return out;
     const plan::Problem run = given.upTo & VKGEMM_UP_TO_STRIDES
                                   ? plan::normalise(of_run).problem
                                   : plan::with_sizes(plan.plan.problem, plan::sizes_of(of_run)).normalised.problem;
-    const auto normalised = [&] {
-        const auto completed = plan::complete(out.problem);
-        return completed ? plan::normalise(*completed).problem : run;
-    };
-    plan::Problem alone = normalised();
-    if (alone.m != run.m || alone.n != run.n) {
-        out.problem.upTo = given.upTo & ~uint32_t{VKGEMM_UP_TO_K};
-        alone = normalised();
-    }
+    constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N, batch = VKGEMM_UP_TO_BATCH;
     const plan::Choice& choice = *checked.work.choice;
-    out.workspace =
-        std::max(out.workspace, plan::resized(choice.schedule, *choice.kernel, choice.tile, alone).workspace_bytes());
+    for (const uint32_t varies : {uint32_t{0}, batch, m, n, m | batch, n | batch, m | n, m | n | batch}) {
+        if (varies & ~given.upTo) continue;
+        out.problem.upTo = varies;
+        const auto completed = plan::complete(out.problem);
+        if (!completed) continue;
+        const plan::Normalised alone = plan::normalise(*completed);
+        const plan::Schedule schedule = plan::resized(choice.schedule, *choice.kernel, choice.tile, alone.problem);
+        const bool is_same = alone.problem.m == run.m && alone.problem.n == run.n;
+        if (is_same && !plan::unfit_levels(*completed, alone)) {
+            out.workspace = std::max(out.workspace, schedule.workspace_bytes());
+            break;
+        }
+    }
     return out;
 }
 
@@ -106,7 +114,7 @@ std::string one_line(std::string text) {
 
 plan::Problem problem_of_run(const VkgemmPlan_T& plan, const CheckedRun& checked, bool varies) {
     plan::Problem p = plan.plan.problem.given;
-    if (checked.run.flags & (VKGEMM_RECORD_SIZES | VKGEMM_RECORD_STRIDES)) {
+    if (has_own_sizes(checked)) {
         p = plan::restated(*checked.work.problem);
         if (p.batch == 1) p.a.batchStride = p.b.batchStride = p.c.batchStride = p.d.batchStride = 0;
         p.upTo = varies ? plan.plan.problem.given.upTo : 0;

@@ -306,45 +306,53 @@ TEST_CASE("a problem for each way to run it again") {
 }
 // Without the colon, because SwiftShader would take an hour.
 TEST_CASE("problems of the surface that were wrong") {
-    for (const char* line :
-         {// a stride of an odd number of blocks, which do not begin on words
-          "kernel=gemv_blocks_f16_1x8 sizes=1x6x64x1 strides=96,96,48,32,128,576,80,32,0,1184,176,96 "
-          "shifts=2,2,4,8,2,1,0 fill=exact seed=28504 q4_0*q5_0+f32->f16 1x22x64 upto=mnbs layout=nt act=relu residual",
-          "sizes=1x6x64x1 strides=96,96,48,32,128,576,80,32,0,1184,176,96 fill=exact seed=3 "
-          "q4_0*q5_0+f32->f16 1x22x64 upto=mnbs layout=nt act=relu residual",
-          // no k
-          "fill=exact seed=58962 u4_g32*mxfp4+f32->f32 1x38x0 batch=2 groups=selected layout=nt alpha=0",
-          "sizes=3x7x0x1 ways=slices,replay fill=exact seed=99348 i8_g32_f32*i8_g128_f32+f32->f32 3x7x0 "
-          "accuracy=narrow upto=b layout=nt layout_d=t beta=1 clamp=row",
-          // an offset of half a word, by descriptors that end before the operand does
-          "invocations=65536 shifts=1,0,0,0,0,0,0 fill=exact seed=1 bf16*q4_0+f32->f32 1x5x64 batch=3 "
-          "outer=2 layout=nt stride_a=512 outer_stride_a=256",
-          // the description of a run whose K fills fewer slices than a smaller K would
-          "kernel=simt_bf16_128x128x8 tile=WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4,SPLIT=3 invocations=65536 "
-          "sizes=8x16x25x1 shifts=0,8,24,0,0,3,0 ways=replay fill=random seed=59732 "
-          "bf16*bf16+f32->bf16 48x16x64 upto=mkb layout_d=t lda=64 ldb=16 alpha=0",
-          "kernel=tiled_u8_i8_16x16 tile=SPLIT=3,PACK=4 sizes=48x70x33x1 shifts=0,3,0,0,0,2,0 ways=replay fill=exact "
-          "seed=15859 u8*i8+i32->i32 48x70x92 upto=k lda=95 ldd=70",
-          // a run whose kernel does not take all sizes up to its own
-          "ways=replay fill=exact seed=3 f32*f32 80x16x64 upto=nkb layout=tn layout_d=t lda=80 ldb=32 ldd=96",
-          // levels that merge where sizes do not vary: into one with more partial sums, and into rows
-          "kernel=block_f32_64x64 tile=WG=16,BM=16,BN=16,BK=4,TM=4,TN=4,SPLIT=3,PACK=1 sizes=9x32x46x2 "
-          "strides=0,48,0,64,0,1552,304,576,16,6240,1232,2320 shifts=8,12,8,4,0,1,4 ways=slices,replay fill=placed "
-          "seed=20 f32*f32+f32->f32 9x32x60 batch=2 ratio_a=2 upto=kbs layout=nt layout_c=t ldb=68 ldc=19 "
-          "stride_b=2312 stride_c=9 alpha=-1 beta=1 c=separate scalars=beta,monitor",
-          "kernel=tiled_f32_8x8 tile=SPLIT=3 sizes=4x25x31x1 ways=replay fill=exact seed=4 f32*f32 4x25x31 batch=4 "
-          "outer=3 upto=b layout=tn ldd=25 stride_d=150",
-          "kernel=gemv_f32_1x16 sizes=1x32x64x70 ways=replay fill=exact seed=5 f32*f32 1x32x64 batch=70 upto=b "
-          "layout=nt stride_b=0",
-          // a batch-invariant run, whose reference of more rows wants more workspace
-          "kernel=simt_f32_64x64x16 tile=PACK=4 ways=replay fill=exact seed=3 f32*f32 21x13x20 invariant",
-          // NaN, whose sign the description of a run does not determine
-          "kernel=block_f32_64x64 tile=WG=16,BM=16,BN=16,BK=4,TM=4,TN=4,PACK=1 invocations=65536 sizes=64x34x48x3 "
-          "strides=96,64,0,80,4608,2176,2192,2736,27664,13072,13168,0 shifts=0,0,0,12,3,1,8 ways=text,slices,replay "
-          "fill=special seed=9193 f32*f32+f32->f32 64x48x48 batch=3 upto=ns layout=tt layout_d=t lda=80 ldb=48 ldd=64 "
-          "stride_b=0 alpha=-1 residual bias=row scalars=alpha,largest residual_type=f16",
-          // slices, between which a validation layer missed barriers
-          "invocations=65536 ways=slices fill=exact seed=1 f32*f32+f32->f32 63x63x60"}) {
+    for (
+        const char* line :
+        {// a stride of an odd number of blocks, which do not begin on words
+         "kernel=gemv_blocks_f16_1x8 sizes=1x6x64x1 strides=96,96,48,32,128,576,80,32,0,1184,176,96 "
+         "shifts=2,2,4,8,2,1,0 fill=exact seed=28504 q4_0*q5_0+f32->f16 1x22x64 upto=mnbs layout=nt act=relu residual",
+         "sizes=1x6x64x1 strides=96,96,48,32,128,576,80,32,0,1184,176,96 fill=exact seed=3 "
+         "q4_0*q5_0+f32->f16 1x22x64 upto=mnbs layout=nt act=relu residual",
+         // no k
+         "fill=exact seed=58962 u4_g32*mxfp4+f32->f32 1x38x0 batch=2 groups=selected layout=nt alpha=0",
+         "sizes=3x7x0x1 ways=slices,replay fill=exact seed=99348 i8_g32_f32*i8_g128_f32+f32->f32 3x7x0 "
+         "accuracy=narrow upto=b layout=nt layout_d=t beta=1 clamp=row",
+         // an offset of half a word, by descriptors that end before the operand does
+         "invocations=65536 shifts=1,0,0,0,0,0,0 fill=exact seed=1 bf16*q4_0+f32->f32 1x5x64 batch=3 "
+         "outer=2 layout=nt stride_a=512 outer_stride_a=256",
+         // the description of a run whose K fills fewer slices than a smaller K would
+         "kernel=simt_bf16_128x128x8 tile=WG=64,BM=32,BN=32,BK=8,WM=16,WN=32,TM=4,TN=4,SPLIT=3 invocations=65536 "
+         "sizes=8x16x25x1 shifts=0,8,24,0,0,3,0 ways=replay fill=random seed=59732 "
+         "bf16*bf16+f32->bf16 48x16x64 upto=mkb layout_d=t lda=64 ldb=16 alpha=0",
+         "kernel=tiled_u8_i8_16x16 tile=SPLIT=3,PACK=4 sizes=48x70x33x1 shifts=0,3,0,0,0,2,0 ways=replay fill=exact "
+         "seed=15859 u8*i8+i32->i32 48x70x92 upto=k lda=95 ldd=70",
+         // a run whose kernel does not take all sizes up to its own
+         "ways=replay fill=exact seed=3 f32*f32 80x16x64 upto=nkb layout=tn layout_d=t lda=80 ldb=32 ldd=96",
+         // levels that merge where sizes do not vary: into one with more partial sums, and into rows
+         "kernel=block_f32_64x64 tile=WG=16,BM=16,BN=16,BK=4,TM=4,TN=4,SPLIT=3,PACK=1 sizes=9x32x46x2 "
+         "strides=0,48,0,64,0,1552,304,576,16,6240,1232,2320 shifts=8,12,8,4,0,1,4 ways=slices,replay fill=placed "
+         "seed=20 f32*f32+f32->f32 9x32x60 batch=2 ratio_a=2 upto=kbs layout=nt layout_c=t ldb=68 ldc=19 "
+         "stride_b=2312 stride_c=9 alpha=-1 beta=1 c=separate scalars=beta,monitor",
+         "kernel=tiled_f32_8x8 tile=SPLIT=3 sizes=4x25x31x1 ways=replay fill=exact seed=4 f32*f32 4x25x31 batch=4 "
+         "outer=3 upto=b layout=tn ldd=25 stride_d=150",
+         "kernel=gemv_f32_1x16 sizes=1x32x64x70 ways=replay fill=exact seed=5 f32*f32 1x32x64 batch=70 upto=b "
+         "layout=nt stride_b=0",
+         "invocations=65536 operands=addresses sizes=16x16x48x1 shifts=0,4,4,0,0,0,0 ways=replay fill=exact seed=46048 "
+         "f32*f32+f32->f32 16x32x48 outer=3 upto=mnbs layout=nt lda=48 ldb=64 ldd=48 outer_stride_b=0 alpha=0.5",
+         "kernel=tiled_f32_8x8 sizes=11x1x18x2 shifts=12,4,8,0,2,0,0 ways=replay fill=exact seed=8297 "
+         "f32*f32+f32->f32 20x1x18 batch=3 outer=3 upto=mbs layout=tn layout_d=t layout_c=n lda=20 ldb=2 ldc=1 "
+         "stride_a=0 "
+         "stride_b=108 stride_c=21 stride_d=40 outer_stride_a=360 outer_stride_b=36 outer_stride_c=64 alpha=0.5 beta=1 "
+         "c=separate c_type=bf16",
+         // a batch-invariant run, whose reference of more rows wants more workspace
+         "kernel=simt_f32_64x64x16 tile=PACK=4 ways=replay fill=exact seed=3 f32*f32 21x13x20 invariant",
+         // NaN, whose sign the description of a run does not determine
+         "kernel=block_f32_64x64 tile=WG=16,BM=16,BN=16,BK=4,TM=4,TN=4,PACK=1 invocations=65536 sizes=64x34x48x3 "
+         "strides=96,64,0,80,4608,2176,2192,2736,27664,13072,13168,0 shifts=0,0,0,12,3,1,8 ways=text,slices,replay "
+         "fill=special seed=9193 f32*f32+f32->f32 64x48x48 batch=3 upto=ns layout=tt layout_d=t lda=80 ldb=48 ldd=64 "
+         "stride_b=0 alpha=-1 residual bias=row scalars=alpha,largest residual_type=f16",
+         // slices, between which a validation layer missed barriers
+         "invocations=65536 ways=slices fill=exact seed=1 f32*f32+f32->f32 63x63x60"}) {
         const auto x = parse_case(line);
         REQUIRE_MESSAGE(bool(x), line);
         const std::string why = run(*x);
