@@ -42,13 +42,16 @@ inline double e4m3(uint32_t code) {  // of nvfp4: without a sign, and its NaN co
 }
 
 /// A format of integer codes with a scale and a zero point, which are the beginning of the block. bits: of a code.
-/// scaleBytes: of the scale, and of the zero point. Both are 0 for other formats.
+/// scaleBytes: of the scale, and of the zero point. Both are 0 for other formats. negative: codes are two's complement.
 struct Group {
     uint32_t bits, scaleBytes;
+    bool negative;
 };
 inline Group groupOf(Type type) {
-    if (type < VKGEMM_TYPE_U4_G32 || type > VKGEMM_TYPE_I8_G128_F32) return {0, 0};
-    return {(type - VKGEMM_TYPE_U4_G32) % 6 < 3 ? 4u : 8u, type < VKGEMM_TYPE_U4_G32_F32 ? 2u : 4u};
+    if (type < VKGEMM_TYPE_U4_G32 || type > VKGEMM_TYPE_U8_G128_F32) return {0, 0, false};
+    if (type >= VKGEMM_TYPE_U8_G32) return {8, type < VKGEMM_TYPE_U8_G32_F32 ? 2u : 4u, false};
+    const bool four = (type - VKGEMM_TYPE_U4_G32) % 6 < 3;
+    return {four ? 4u : 8u, type < VKGEMM_TYPE_U4_G32_F32 ? 2u : 4u, !four};
 }
 
 /// Where element i of a block is stored. low: the byte with its lower bits, which begin at bit low_shift. high: the
@@ -160,7 +163,7 @@ inline Scale scaleOf(Type type, const std::byte* b, size_t sub) {
 }
 /// The number that a code represents before scaling.
 inline double numberOf(Type type, uint32_t code) {
-    if (groupOf(type).bits == 8) return static_cast<int8_t>(code);
+    if (groupOf(type).negative) return static_cast<int8_t>(code);
     switch (type) {
         case VKGEMM_TYPE_I4:
             return code < 8 ? static_cast<double>(code) : static_cast<double>(code) - 16;
@@ -185,7 +188,7 @@ inline double numberOf(Type type, uint32_t code) {
 /// The code whose number is nearest to `x`.
 inline uint32_t nearestCode(Type type, uint32_t codes, double x) {
     if (type != VKGEMM_TYPE_IQ4_NL && type != VKGEMM_TYPE_MXFP4 && type != VKGEMM_TYPE_NVFP4) {  // the numbers count up
-        const bool isSigned = type == VKGEMM_TYPE_Q8_0 || type == VKGEMM_TYPE_I4 || groupOf(type).bits == 8;
+        const bool isSigned = type == VKGEMM_TYPE_Q8_0 || type == VKGEMM_TYPE_I4 || groupOf(type).negative;
         const uint32_t negative = isSigned ? codes / 2 : 0;  // the code of the least number; its bit is the sign
         const double steps = std::clamp(std::nearbyint(x) - numberOf(type, negative), 0.0, codes - 1.0);
         return static_cast<uint32_t>(steps) ^ negative;
@@ -205,10 +208,10 @@ struct Traits {
 };
 inline Traits traitsOf(Type type) {
     if (const Group g = groupOf(type); g.bits)
-        return {.largest = g.bits == 4 ? 15.0 : 127.0,
+        return {.largest = g.negative ? 127.0 : std::ldexp(1.0, static_cast<int>(g.bits)) - 1,
                 .codes = 1u << g.bits,
                 .sub = blockElements(type),
-                .offset = g.bits == 4};
+                .offset = !g.negative};
     switch (type) {
         case VKGEMM_TYPE_I4:
             return {.largest = 7, .codes = 16};
@@ -252,8 +255,8 @@ inline void putScales(Type type, std::byte* b, std::span<const double> scale, st
     const double deepest = *std::max_element(least.begin(), least.end());
     if (const Group g = groupOf(type); g.bits) {
         const Type stored = g.scaleBytes == 2 ? VKGEMM_TYPE_F16 : VKGEMM_TYPE_F32;
-        // With 8 bits always -1: not 0, so that code which ignores it fails tests; -127 to 127 still fit.
-        const double zero = g.bits == 8 ? -1 : most > 0 ? std::nearbyint(deepest / most) : 0;
+        // With a sign always -1: not 0, so that code which ignores it fails tests; -127 to 127 still fit.
+        const double zero = g.negative ? -1 : most > 0 ? std::nearbyint(deepest / most) : 0;
         encode(stored, most, b);
         encode(stored, zero, b + g.scaleBytes);
         return;
@@ -308,6 +311,17 @@ inline double decodeElement(Type type, const std::byte* block, size_t i) {
 /// Decodes all elements of the block at `block`.
 inline void decodeBlock(Type type, const std::byte* block, std::span<double> values) {
     for (size_t i = 0; i < blockElements(type); ++i) values[i] = decodeElement(type, block, i);
+}
+
+/// Writes a block of a format with groups (u4_g32 to u8_g128_f32) from tensors of their own: its codes, one each (of
+/// signed formats as int8_t would be stored), its scale and its zero point, which are rounded to the type in the block.
+inline void encodeGroup(Type type, std::span<const uint8_t> codes, double scale, double zero, std::byte* block) {
+    const formats::Group g = formats::groupOf(type);
+    const Type stored = g.scaleBytes == 2 ? VKGEMM_TYPE_F16 : VKGEMM_TYPE_F32;
+    std::memset(block, 0, bytesOf(type));
+    encode(stored, scale, block);
+    encode(stored, zero, block + g.scaleBytes);
+    for (size_t i = 0; i < blockElements(type); ++i) formats::putCode(type, block, i, codes[i]);
 }
 
 /// Writes a block whose elements approximate `values`. Whole numbers that the format can hold with scales of 1 are kept

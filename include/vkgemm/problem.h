@@ -71,8 +71,8 @@ VKGEMM_API const char* vkgemmResultName(VkgemmResult result);
  *
  * e4m3, e5m2 and the block formats are types for A and B only (elsewhere UNSUPPORTED). A block holds elements that are
  * neighbours along k. k, leading dimensions and strides still count elements, and must be multiples of the number of
- * elements in a block (otherwise UNSUPPORTED). A block of u4_gN or i8_gN has N codes, a scale and a zero point. An
- * element is scale * (code - zero point). The scale and the zero point are f16, or f32 if the name ends in _f32.
+ * elements in a block (otherwise UNSUPPORTED). A block of u4_gN, i8_gN or u8_gN has N codes, a scale and a zero point.
+ * An element is scale * (code - zero point). The scale and the zero point are f16, or f32 if the name ends in _f32.
  * docs/formats.md describes every format byte by byte. */
 typedef enum VkgemmType {
     /* The default depends on the operand. A: f32. B: A's type. C: D's type. D and the accumulator depend on the type of

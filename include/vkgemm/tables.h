@@ -11,40 +11,46 @@
  * name: in the text of a problem, and the constant in vkgemm.hpp. bytes, elements: of a block. A plain type has one
  * element a block; a block format (docs/formats.md) has several. digits: whole numbers below 2^digits are exact; in a
  * block format, if its scales are 1. */
-#define VKGEMM_TYPE_ROWS(X)                                                                      \
-    X(VKGEMM_TYPE_F32, 1, f32, 4, 1, 24, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                    \
-    X(VKGEMM_TYPE_F16, 2, f16, 2, 1, 11, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F16)                    \
-    X(VKGEMM_TYPE_BF16, 3, bf16, 2, 1, 8, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_BF16)                  \
-    X(VKGEMM_TYPE_F64, 4, f64, 8, 1, 53, 1, VKGEMM_TYPE_F64, VKGEMM_TYPE_F64)                    \
-    X(VKGEMM_TYPE_I32, 5, i32, 4, 1, 31, 0, VKGEMM_TYPE_I32, VKGEMM_TYPE_I32)                    \
-    X(VKGEMM_TYPE_I8, 6, i8, 1, 1, 7, 0, VKGEMM_TYPE_I32, VKGEMM_TYPE_I32)                       \
-    X(VKGEMM_TYPE_U8, 7, u8, 1, 1, 8, 0, VKGEMM_TYPE_I32, VKGEMM_TYPE_I32)                       \
-    X(VKGEMM_TYPE_Q8_0, 8, q8_0, 34, 32, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                 \
-    X(VKGEMM_TYPE_Q4_0, 9, q4_0, 18, 32, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                 \
-    X(VKGEMM_TYPE_Q4_1, 10, q4_1, 20, 32, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                \
-    X(VKGEMM_TYPE_Q5_0, 11, q5_0, 22, 32, 4, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                \
-    X(VKGEMM_TYPE_Q5_1, 12, q5_1, 24, 32, 4, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                \
-    X(VKGEMM_TYPE_Q4_K, 13, q4_k, 144, 256, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)              \
-    X(VKGEMM_TYPE_Q5_K, 14, q5_k, 176, 256, 4, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)              \
-    X(VKGEMM_TYPE_Q6_K, 15, q6_k, 210, 256, 5, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)              \
-    X(VKGEMM_TYPE_IQ4_NL, 16, iq4_nl, 18, 32, 0, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)            \
-    X(VKGEMM_TYPE_MXFP4, 17, mxfp4, 17, 32, 2, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)              \
-    X(VKGEMM_TYPE_NVFP4, 18, nvfp4, 36, 64, 2, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)              \
-    X(VKGEMM_TYPE_E4M3, 19, e4m3, 1, 1, 4, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                  \
-    X(VKGEMM_TYPE_E5M2, 20, e5m2, 1, 1, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                  \
-    X(VKGEMM_TYPE_I4, 21, i4, 16, 32, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                    \
-    X(VKGEMM_TYPE_U4_G32, 22, u4_g32, 20, 32, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)            \
-    X(VKGEMM_TYPE_U4_G64, 23, u4_g64, 36, 64, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)            \
-    X(VKGEMM_TYPE_U4_G128, 24, u4_g128, 68, 128, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)         \
-    X(VKGEMM_TYPE_I8_G32, 25, i8_g32, 36, 32, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)            \
-    X(VKGEMM_TYPE_I8_G64, 26, i8_g64, 68, 64, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)            \
-    X(VKGEMM_TYPE_I8_G128, 27, i8_g128, 132, 128, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)        \
-    X(VKGEMM_TYPE_U4_G32_F32, 28, u4_g32_f32, 24, 32, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)    \
-    X(VKGEMM_TYPE_U4_G64_F32, 29, u4_g64_f32, 40, 64, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)    \
-    X(VKGEMM_TYPE_U4_G128_F32, 30, u4_g128_f32, 72, 128, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32) \
-    X(VKGEMM_TYPE_I8_G32_F32, 31, i8_g32_f32, 40, 32, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)    \
-    X(VKGEMM_TYPE_I8_G64_F32, 32, i8_g64_f32, 72, 64, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)    \
-    X(VKGEMM_TYPE_I8_G128_F32, 33, i8_g128_f32, 136, 128, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)
+#define VKGEMM_TYPE_ROWS(X)                                                                       \
+    X(VKGEMM_TYPE_F32, 1, f32, 4, 1, 24, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                     \
+    X(VKGEMM_TYPE_F16, 2, f16, 2, 1, 11, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F16)                     \
+    X(VKGEMM_TYPE_BF16, 3, bf16, 2, 1, 8, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_BF16)                   \
+    X(VKGEMM_TYPE_F64, 4, f64, 8, 1, 53, 1, VKGEMM_TYPE_F64, VKGEMM_TYPE_F64)                     \
+    X(VKGEMM_TYPE_I32, 5, i32, 4, 1, 31, 0, VKGEMM_TYPE_I32, VKGEMM_TYPE_I32)                     \
+    X(VKGEMM_TYPE_I8, 6, i8, 1, 1, 7, 0, VKGEMM_TYPE_I32, VKGEMM_TYPE_I32)                        \
+    X(VKGEMM_TYPE_U8, 7, u8, 1, 1, 8, 0, VKGEMM_TYPE_I32, VKGEMM_TYPE_I32)                        \
+    X(VKGEMM_TYPE_Q8_0, 8, q8_0, 34, 32, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                  \
+    X(VKGEMM_TYPE_Q4_0, 9, q4_0, 18, 32, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                  \
+    X(VKGEMM_TYPE_Q4_1, 10, q4_1, 20, 32, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                 \
+    X(VKGEMM_TYPE_Q5_0, 11, q5_0, 22, 32, 4, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                 \
+    X(VKGEMM_TYPE_Q5_1, 12, q5_1, 24, 32, 4, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                 \
+    X(VKGEMM_TYPE_Q4_K, 13, q4_k, 144, 256, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)               \
+    X(VKGEMM_TYPE_Q5_K, 14, q5_k, 176, 256, 4, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)               \
+    X(VKGEMM_TYPE_Q6_K, 15, q6_k, 210, 256, 5, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)               \
+    X(VKGEMM_TYPE_IQ4_NL, 16, iq4_nl, 18, 32, 0, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)             \
+    X(VKGEMM_TYPE_MXFP4, 17, mxfp4, 17, 32, 2, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)               \
+    X(VKGEMM_TYPE_NVFP4, 18, nvfp4, 36, 64, 2, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)               \
+    X(VKGEMM_TYPE_E4M3, 19, e4m3, 1, 1, 4, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                   \
+    X(VKGEMM_TYPE_E5M2, 20, e5m2, 1, 1, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                   \
+    X(VKGEMM_TYPE_I4, 21, i4, 16, 32, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)                     \
+    X(VKGEMM_TYPE_U4_G32, 22, u4_g32, 20, 32, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)             \
+    X(VKGEMM_TYPE_U4_G64, 23, u4_g64, 36, 64, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)             \
+    X(VKGEMM_TYPE_U4_G128, 24, u4_g128, 68, 128, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)          \
+    X(VKGEMM_TYPE_I8_G32, 25, i8_g32, 36, 32, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)             \
+    X(VKGEMM_TYPE_I8_G64, 26, i8_g64, 68, 64, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)             \
+    X(VKGEMM_TYPE_I8_G128, 27, i8_g128, 132, 128, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)         \
+    X(VKGEMM_TYPE_U4_G32_F32, 28, u4_g32_f32, 24, 32, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)     \
+    X(VKGEMM_TYPE_U4_G64_F32, 29, u4_g64_f32, 40, 64, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)     \
+    X(VKGEMM_TYPE_U4_G128_F32, 30, u4_g128_f32, 72, 128, 3, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)  \
+    X(VKGEMM_TYPE_I8_G32_F32, 31, i8_g32_f32, 40, 32, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)     \
+    X(VKGEMM_TYPE_I8_G64_F32, 32, i8_g64_f32, 72, 64, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)     \
+    X(VKGEMM_TYPE_I8_G128_F32, 33, i8_g128_f32, 136, 128, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32) \
+    X(VKGEMM_TYPE_U8_G32, 34, u8_g32, 36, 32, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)             \
+    X(VKGEMM_TYPE_U8_G64, 35, u8_g64, 68, 64, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)             \
+    X(VKGEMM_TYPE_U8_G128, 36, u8_g128, 132, 128, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)         \
+    X(VKGEMM_TYPE_U8_G32_F32, 37, u8_g32_f32, 40, 32, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)     \
+    X(VKGEMM_TYPE_U8_G64_F32, 38, u8_g64_f32, 72, 64, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)     \
+    X(VKGEMM_TYPE_U8_G128_F32, 39, u8_g128_f32, 136, 128, 7, 1, VKGEMM_TYPE_F32, VKGEMM_TYPE_F32)
 
 /* X(enumerator, number, text, accumulators, operand, shape of the operand, meaning)
  *

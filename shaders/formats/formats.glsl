@@ -44,9 +44,14 @@ struct Packed8 {
 
 // The formats of whole numbers with a scale and a zero point for each group. A group is a block that begins with both,
 // as f16 or as f32.
-bool is_grouped(uint type) { return type >= VKGEMM_TYPE_U4_G32 && type <= VKGEMM_TYPE_I8_G128_F32; }
-uint code_bits(uint type) { return (type - VKGEMM_TYPE_U4_G32) % 6 < 3 ? 4 : 8; }
-uint scale_words(uint type) { return type < VKGEMM_TYPE_U4_G32_F32 ? 1 : 2; }
+bool is_grouped(uint type) { return type >= VKGEMM_TYPE_U4_G32 && type <= VKGEMM_TYPE_U8_G128_F32; }
+uint code_bits(uint type) {
+    return type < VKGEMM_TYPE_U8_G32 && (type - VKGEMM_TYPE_U4_G32) % 6 < 3 ? 4 : 8;
+}
+uint scale_words(uint type) {
+    const uint first_of_f32 = type < VKGEMM_TYPE_U8_G32 ? VKGEMM_TYPE_U4_G32_F32 : VKGEMM_TYPE_U8_G32_F32;
+    return type < first_of_f32 ? 1 : 2;
+}
 vec2 scale_and_zero(uint type, Packed8 x) {
     return scale_words(type) == 1 ? unpackHalf2x16(x.scale[0]) : uintBitsToFloat(uvec2(x.scale[0], x.scale[1]));
 }

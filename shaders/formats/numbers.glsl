@@ -19,12 +19,14 @@ vec4 small_numbers(uint word, uint bits, float bias) {
                                  word & bits << 16 | 0x43000000u, word >> 8 & bits << 16 | 0x43000000u)) -
            (vec4(8388608, 32768, 128, 128) + bias);
 }
-vec4 signed_bytes(uint word) {
-    word ^= 0x80808080u;
+// The four bytes of a word, less `bias`, which is a whole number of at most 128.
+vec4 bytes_less(uint word, float bias) {
     return uintBitsToFloat(uvec4(word & 255u | 0x4b000000u, word & 0xff00u | 0x47000000u,
                                  word >> 16 & 255u | 0x4b000000u, word >> 24 | 0x4b000000u)) -
-           vec4(8388736, 32896, 8388736, 8388736);
+           (vec4(8388608, 32768, 8388608, 8388608) + bias);
 }
+vec4 unsigned_bytes(uint word) { return bytes_less(word, 0); }
+vec4 signed_bytes(uint word) { return bytes_less(word ^ 0x80808080u, 128); }
 
 // Four 4-bit codes in the low half of a word, one after the other, as the low halves of four bytes.
 uint spread(uint four) { return (four & 15u) | (four & 240u) << 4 | (four & 3840u) << 8 | (four & 61440u) << 12; }

@@ -30,7 +30,7 @@ case VKGEMM_TYPE_BF16: {
     return uintBitsToFloat(uvec4(xy << 16, xy & 0xffff0000u, zw << 16, zw & 0xffff0000u));
 }
 case VKGEMM_TYPE_I8: return signed_bytes(word_between(low, next, x.past, 1));
-case VKGEMM_TYPE_U8: return signed_bytes(word_between(low, next, x.past, 1) ^ 0x80808080u) + 128.0;
+case VKGEMM_TYPE_U8: return unsigned_bytes(word_between(low, next, x.past, 1));
 case VKGEMM_TYPE_E4M3: return e4m3_bytes(word_between(low, next, x.past, 1));
 case VKGEMM_TYPE_E5M2: return e5m2_bytes(word_between(low, next, x.past, 1));
 #endif
