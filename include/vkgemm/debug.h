@@ -102,6 +102,9 @@ VKGEMM_API VkgemmResult vkgemmBarrierBetween(const VkgemmCommand* before, uint32
  * A run as a file
  * ---------------------------------------------------------------------------------------------------- */
 
+/* The number in the first line of the text, which grows if a later version writes what this one cannot read. */
+#define VKGEMM_CAPTURE_FORMAT 2
+
 /* The bytes of one operand in host memory. The size of this struct never changes. */
 typedef struct VkgemmOperandData {
     VkgemmSlot slot;

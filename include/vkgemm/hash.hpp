@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The hash FNV-1a of 64 bits, of bytes or of words. Header only, without Vulkan; a later version may change it.
+// The hash FNV-1a of 64 bits, and its text. Header only, without Vulkan; a later version may change it.
 #ifndef VKGEMM_HASH_HPP
 #define VKGEMM_HASH_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 namespace vkgemm {
 
@@ -20,6 +21,13 @@ inline uint64_t hashOf(std::span<const std::byte> bytes) {
     uint64_t hash = emptyHash;
     for (const std::byte byte : bytes) hash = hashed(hash, static_cast<uint64_t>(byte));
     return hash;
+}
+
+/// A hash as the text of a problem and a capture have it: 16 hexadecimal digits.
+inline std::string hashText(uint64_t hash) {
+    std::string text(16, '0');
+    for (size_t i = text.size(); i-- > 0; hash >>= 4) text[i] = "0123456789abcdef"[hash & 15];
+    return text;
 }
 
 }  // namespace vkgemm

@@ -19,12 +19,6 @@ constexpr size_t longest_line = 4096;  // characters
 constexpr const char* slots[] = {"a",        "b",         "c",      "d",       "bias",   "scale",
                                  "residual", "workspace", "groups", "indices", "scalars"};  // by VkgemmSlot
 
-string hex(uint64_t value) {
-    string text(16, '0');
-    for (size_t i = 16; i-- > 0; value >>= 4) text[i] = "0123456789abcdef"[value & 15];
-    return text;
-}
-
 Status refused(string why) { return {VKGEMM_ERROR_PARSE, VK_SUCCESS, std::move(why)}; }
 
 template <class Number>
@@ -99,9 +93,9 @@ Status read_first(Header& h) {
     uint32_t format = 0;
     if (!h.next(line) || !line.starts_with(magic))
         return h.wrong("this is not a capture: it does not begin with 'vkgemm-capture'");
-    if (!read(line.substr(magic.size()), format) || format != capture_format)
+    if (!read(line.substr(magic.size()), format) || format != VKGEMM_CAPTURE_FORMAT)
         return h.wrong("this is a capture of format '" + string(line.substr(magic.size(), 20)) +
-                       "', and this vkgemm reads format " + to_string(capture_format));
+                       "', and this vkgemm reads format " + to_string(VKGEMM_CAPTURE_FORMAT));
     return {};
 }
 
@@ -173,7 +167,7 @@ Result<Capture> parse_capture(string_view text) {
         const auto bytes = std::as_bytes(std::span(text.substr(at, p.bytes)));
         if (checksum(bytes) != p.sum)
             return refused("byte " + to_string(at) + ": " + name + " is damaged: its checksum is " +
-                           hex(checksum(bytes)) + ", not " + hex(p.sum));
+                           hashText(checksum(bytes)) + ", not " + hashText(p.sum));
         c.operands.push_back({p.slot, {bytes.begin(), bytes.end()}});
         at += p.bytes;
     }

@@ -5,8 +5,6 @@
 
 namespace vkgemm::host::detail {
 
-inline constexpr uint32_t capture_format = 2;
-
 uint64_t checksum(std::span<const std::byte> bytes);
 const char* slot_name(VkgemmSlot slot);  // "a", ..., "scalars"
 /// Whether a capture has the operand of this slot: all but the workspace.

@@ -17,16 +17,8 @@ using plan::concat;
 using plan::Refusal;
 using plan::Result;
 
-constexpr uint32_t file_format = 2;
-
-std::string hex_digits(uint64_t value) {
-    std::string text(16, '0');
-    for (size_t i = 16; i-- > 0; value >>= 4) text[i] = "0123456789abcdef"[value & 15];
-    return text;
-}
-
 std::string checksum_of(const void* data, uint64_t size) {
-    return hex_digits(hashOf({static_cast<const std::byte*>(data), static_cast<size_t>(size)}));
+    return hashText(hashOf({static_cast<const std::byte*>(data), static_cast<size_t>(size)}));
 }
 
 const char* why_not_described(const VkgemmPlan_T& plan, const CheckedRun& checked) {
@@ -133,7 +125,7 @@ Result<std::string> describe_run(const VkgemmPlan_T& plan, const CheckedRun& che
     // Of a range of sizes, which splits all of them by what was chosen for the largest.
     if (!plan.plan.buckets.empty()) tile.SPLIT = choice.schedule.split.reducer ? choice.schedule.split.slices : 1;
     std::string out = concat({"vkgemm-capture ",
-                              file_format,
+                              VKGEMM_CAPTURE_FORMAT,
                               "\nversion ",
                               VKGEMM_VERSION_MAJOR,
                               ".",

@@ -30,13 +30,6 @@ std::string command_text(const Touch& t, const std::vector<std::string>& names) 
         {"commands[", t.command, "]", (name.empty() ? "" : concat({" '", name, "'"})), " ", verb(t.access), what});
 }
 
-std::string hex(uint64_t value) {
-    std::string digits;
-    do digits.insert(digits.begin(), "0123456789abcdef"[value & 15]);
-    while (value >>= 4);
-    return "0x" + digits;
-}
-
 std::string lack_text(const FoundHazard& h) {
     const std::string from = stages_text(h.first.stage), to = stages_text(h.second.stage);
     const std::string made = access_text(writes_of(h.first.access)), used = access_text(h.second.access);
@@ -169,11 +162,11 @@ VkgemmHazard to_hazard(const FoundHazard& h, const std::vector<std::string>& nam
     if (out.buffer) out.offset = place.stated.offset + (h.bytes.begin - place.begin);
     uint64_t handle = 0;  // a pointer, or a number of 64 bits
     std::memcpy(&handle, &out.buffer, sizeof(VkBuffer));
-    const std::string begin = out.buffer ? concat({"buffer ", hex(handle), ", bytes ", out.offset})
-                                         : concat({"addresses ", hex(out.address)}),
+    const std::string begin = out.buffer ? concat({"buffer ", hex_text(handle), ", bytes ", out.offset})
+                                         : concat({"addresses ", hex_text(out.address)}),
                       end = is_whole     ? "the end"
                             : out.buffer ? concat({out.offset + out.size})
-                                         : hex(out.address + out.size),
+                                         : hex_text(out.address + out.size),
                       where = concat({begin, " to ", end});
     const std::string text = concat(
         {command_text(h.second, names), " what ", command_text(h.first, names), ": ", where, "; ", lack_text(h)});

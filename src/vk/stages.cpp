@@ -90,9 +90,7 @@ std::string names_of(Bits bits, std::span<const Name> some, std::span<const Name
             bits &= ~n.bit;
         }
     if (bits == 0) return out;
-    char digits[16];
-    char* const end = std::to_chars(digits, digits + sizeof digits, bits, 16).ptr;
-    return out + (out.empty() ? "0x" : " | 0x") + std::string(digits, end);
+    return out + (out.empty() ? "" : " | ") + hex_text(bits);
 }
 
 // The stages of the graphics pipeline before or after any of `stages`.
@@ -152,5 +150,11 @@ VkAccessFlags2 writes_of(VkAccessFlags2 access) { return access & ~known_reads; 
 
 std::string stages_text(VkPipelineStageFlags2 stages) { return names_of(stages, graphics, other_stages); }
 std::string access_text(VkAccessFlags2 access) { return names_of(access, reads, writes); }
+
+std::string hex_text(uint64_t value) {
+    char digits[16];
+    char* const end = std::to_chars(digits, digits + sizeof digits, value, 16).ptr;
+    return "0x" + std::string(digits, end);
+}
 
 }  // namespace vkgemm::vk

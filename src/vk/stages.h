@@ -21,5 +21,7 @@ VkAccessFlags2 writes_of(VkAccessFlags2);
 /// "COMPUTE_SHADER | COPY"; "NONE"
 std::string stages_text(VkPipelineStageFlags2);
 std::string access_text(VkAccessFlags2);
+/// "0x5581c0de"
+std::string hex_text(uint64_t);
 
 }  // namespace vkgemm::vk

@@ -15,7 +15,7 @@ inline std::string sum_text(uint64_t sum) {
 }
 
 inline std::string capture_text(const host::Capture& c) {
-    std::string text = "vkgemm-capture " + std::to_string(host::detail::capture_format) + "\nversion " + c.version +
+    std::string text = "vkgemm-capture " + std::to_string(VKGEMM_CAPTURE_FORMAT) + "\nversion " + c.version +
                        "\ndevice " + c.device + "\ndriver " + c.driver + "\nproblem " + c.problem + "\nkernel " +
                        c.kernel + "\ntile " + c.tile + "\noperands " + (c.addresses ? "addresses" : "descriptors") +
                        "\nalignment " + std::to_string(c.alignment) + "\nworkspace " + std::to_string(c.workspace) +

@@ -3,6 +3,7 @@
 
 #include "plan/base/concat.h"
 #include "plan/problem/problem_words.h"
+#include "vkgemm/hash.hpp"
 #include "vkgemm/text.hpp"
 
 namespace vkgemm::plan {
@@ -30,9 +31,7 @@ char letter(Layout l) { return l == rowMajor ? 'n' : 't'; }
 
 string key_text(uint64_t key) {
     if (key == VKGEMM_PACKED_ANY) return "any";
-    string s(key_digits, '0');
-    for (size_t i = s.size(); i-- > 0; key >>= 4) s[i] = "0123456789abcdef"[key & 15];
-    return s;
+    return hashText(key);
 }
 
 std::optional<Type> find_type(string_view name) {

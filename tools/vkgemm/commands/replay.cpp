@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: MIT
 // vkgemm replay: repeats captured runs on this machine.
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "commands/command.h"
+#include "vkgemm/hash.hpp"
 
 namespace vkgemm::tool::replay_command {
 namespace {
-
-std::string hex(uint64_t value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
-    return text;
-}
 
 /// The files of `paths`, in which a folder stands for its files *.vkgemm, sorted.
 Result<std::vector<std::string>> files_of(const std::vector<std::string>& paths) {
@@ -40,10 +34,10 @@ Result<std::vector<std::string>> files_of(const std::vector<std::string>& paths)
 }
 
 std::string result_text(const host::Capture& c, const host::Replay& again) {
-    const std::string bytes = std::to_string(c.resultBytes) + " bytes, checksum " + hex(again.checksum);
+    const std::string bytes = std::to_string(c.resultBytes) + " bytes, checksum " + hashText(again.checksum);
     if (!c.hasResult) return "it runs: D has " + bytes + "; the capture has no result to compare with";
     if (again.checksum == c.resultChecksum) return "it reproduces: D has the same " + bytes;
-    return "it does NOT reproduce: D differs from the captured " + bytes + ", captured " + hex(c.resultChecksum);
+    return "it does NOT reproduce: D differs from the captured " + bytes + ", captured " + hashText(c.resultChecksum);
 }
 
 Status in_file(const std::string& path, const Status& s) { return {s.code, s.vkResult, path + ": " + s.text}; }
