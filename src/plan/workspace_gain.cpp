@@ -60,15 +60,19 @@ std::optional<WorkspaceGain> workspace_gain(const DeviceKernels& device, const P
     }
     const double factor = cost_ratio(device, plan, *with, request);
     if (!(factor >= worth_a_word)) return std::nullopt;
-    return WorkspaceGain{.kernel = with->choice.kernel, .bytes = workspace_of(*with), .factor = factor};
+    return WorkspaceGain{.kernel = with->choice.kernel,
+                         .bytes = workspace_of(*with),
+                         .factor = factor,
+                         .slices = with->choice.schedule.split.slices};
 }
 
 std::string to_text(const WorkspaceGain& gain) {
     const bool small = gain.bytes < uint64_t{1} << 20;
     const uint64_t tenths = div_up(gain.bytes * 10, uint64_t{1} << (small ? 10 : 20));
     const uint64_t factor = static_cast<uint64_t>(std::llround(10 * gain.factor));
+    const std::string split = gain.slices > 1 ? concat({" with K in ", gain.slices, " slices"}) : "";
     return concat({"a workspace of ", gain.bytes, " bytes (", in_tenths(tenths), (small ? " KiB" : " MiB"), ") allows ",
-                   gain.kernel->name, ": predicted ", in_tenths(factor), " times faster"});
+                   gain.kernel->name, split, ": predicted ", in_tenths(factor), " times faster"});
 }
 
 }  // namespace vkgemm::plan

@@ -77,4 +77,6 @@ TEST_CASE("workspace: in words") {
     CHECK(to_text(WorkspaceGain{.kernel = &kernel, .bytes = 1537, .factor = 9.96}).find("(1.6 KiB)") !=
           std::string::npos);
     CHECK(to_text(WorkspaceGain{.kernel = &kernel, .bytes = 1537, .factor = 9.96}).ends_with("10 times faster"));
+    CHECK(to_text(WorkspaceGain{.kernel = &kernel, .bytes = 1537, .factor = 9.96, .slices = 2})
+              .find(std::string(kernel.name) + " with K in 2 slices: predicted") != std::string::npos);
 }
