@@ -86,7 +86,7 @@ Result<ChainKey> parse_chain_key(std::string_view text) {
     const std::string_view name = next_word(text), binding = next_word(text);
     std::string_view list = next_word(text);
     ChainKey out = {.module = find_module(name), .constants = {}};
-    if (!out.module) return unsupported({"'", name, "' is no module of chains of this version"});
+    if (!out.module) return unsupported({"'", name, "' names no module of chains of this version"});
     if (binding != "addresses" || list.empty() || !next_word(text).empty())
         return chain_key_error("it is not MODULE addresses CONSTANTS, as in 'chain_f16 addresses WG=128,WM=32'");
     while (!list.empty()) {

@@ -32,6 +32,8 @@ TEST_CASE("groups: problems that cannot have them") {
     refused("64x32x16 groups=table packed_b=any", VKGEMM_ERROR_UNSUPPORTED, {"neither may come packed"});
     refused("64x32x16 groups=table upto=mb", VKGEMM_ERROR_UNSUPPORTED, {"number of groups"});
     refused("64x32x16 groups=table batch=1048577", VKGEMM_ERROR_UNSUPPORTED, {"1048576", "1048577"});
+    refused("64x32x16 batch=8 groups=table ratio_b=4", VKGEMM_ERROR_UNSUPPORTED,
+            {"outerBatch (1) and ratios (1, 4) must be left 0", "groups with the same offset share a matrix"});
     refused("64x32x16 groups=indexed", VKGEMM_ERROR_UNSUPPORTED, {"upTo"});
     refused("64x32x16 groups=indexed upto=m layout=tn", VKGEMM_ERROR_UNSUPPORTED, {"A must be row-major"});
     refused("64x32x16 groups=indexed upto=m layout_d=t", VKGEMM_ERROR_UNSUPPORTED, {"D must be row-major"});

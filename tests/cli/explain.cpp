@@ -117,7 +117,7 @@ TEST_CASE("explain loads a capture and a file of keys") {
            {"naive_f32_8x8", "WG=64,BM=8,BN=8 WHOLE=1", "it is of vkgemm 0.1.0", "naive_f32_9x9", "1 of 3 can be"});
     CHECK(run(0, "explain keys.txt --json -").json()["keys"].size() == 3);
     write("other.txt", "64x64x64\n");
-    refused(2, "explain other.txt", {"other.txt: line 1 is no key", "capture", "pipeline keys"});
+    refused(2, "explain other.txt", {"other.txt: line 1 is not a key", "capture", "pipeline keys"});
     refused(2, "explain none.vkgemm", {"cannot read none.vkgemm"});
 }
 

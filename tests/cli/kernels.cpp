@@ -46,6 +46,7 @@ TEST_CASE("kernels of a problem are those that fit, and only on request the reas
     expect(some, {"naive_f32_8x8", "kernels fit; --all lists"});
     CHECK(!contains(some, "naive_i32_8x8"));
     CHECK(contains(all, "naive_i32_8x8"));
+    expect(run(0, "kernels 'f16*u8_g128 1x64x256'").out, {"0 of ", "kernels fit: B has blocks of 128 elements"});
 }
 
 TEST_SUITE_END();

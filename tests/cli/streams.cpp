@@ -15,7 +15,7 @@ TEST_CASE("code 5: standard output is full or closed; a file is still written") 
     for (const std::string words : {"--help", "devices --json -"}) {
         const Run r = run_shell("\"$@\" >/dev/full", words);
         CHECK(r.code == 5);
-        expect(r.err, {"standard output"});
+        expect(r.err, {"standard output: No space left on device"});
     }
     const Run closed = run_shell("\"$@\" >&-", "kernels --json closed.json");
     CHECK(closed.code == 5);

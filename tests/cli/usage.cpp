@@ -59,7 +59,8 @@ TEST_CASE("-- ends the options: what follows is an argument") {
 
 TEST_CASE("what is missing is named") {
     const Folder folder("usage_missing");
-    refused(2, "explain", {"PROBLEM"});
+    refused(2, "explain", {"a PROBLEM is missing, such as 64x128x256"});
+    refused(2, "explain 8x8x8 --kernel simt", {"'simt' is a family; give one of its kernels, such as simt_"});
     refused(2, "explain --json", {"--json", "FILE"});
     refused(2, "inspect", {"PROBLEM", "--kernel"});
     refused(2, "cover", {"--kernel"});

@@ -133,7 +133,11 @@ Problem sample_of(const Kernel& k, Problem p) {
 }
 
 std::string unknown_kernel(std::string_view name, std::vector<std::string_view> others) {
-    for (const Kernel& k : table) others.push_back(k.name);
+    for (const Kernel& k : table) {
+        if (k.module.family.name == name)
+            return concat({"'", name, "' is a family; give one of its kernels, such as ", k.name});
+        others.push_back(k.name);
+    }
     const std::string_view near = nearestWord(name, others);
     std::string why = concat({"unknown kernel '", name, "'"});
     return near.empty() ? concat({why, "; 'vkgemm kernels' lists those there are"})

@@ -66,7 +66,8 @@ std::string said_of(const CLI::ParseError& error) {
     if (const size_t at = text.find(" is required"); at != std::string::npos) {
         if (text.starts_with("--")) return text.substr(0, at) + " is missing";
         for (size_t i = 0; i < at; ++i) text[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[i])));
-        return "a " + text.substr(0, at) + " is missing";
+        const std::string what = text.substr(0, at);
+        return "a " + what + " is missing" + (what == "PROBLEM" ? ", such as 64x128x256" : "");
     }
     if (const size_t at = text.find(" excludes "); at != std::string::npos) {
         const std::string one = text.substr(0, at), other = text.substr(at + 10);
@@ -131,7 +132,7 @@ std::vector<std::string> extras_of(const CLI::App& app) {
 /// `code`, unless standard output did not take everything.
 int written(int code) {
     if (!output_failed() || reader_left()) return code;
-    warn("vkgemm: cannot write to standard output");
+    warn("vkgemm: cannot write to standard output: " + output_failure());
     return code == exit_right ? exit_file : code;
 }
 

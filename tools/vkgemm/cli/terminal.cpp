@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #ifdef _WIN32
 #    include <io.h>
@@ -47,7 +48,7 @@ bool is_dumb() {
 }
 
 volatile std::sig_atomic_t stop = 0;
-bool stdout_reader_left = false;
+int stdout_error = 0;                            // errno of the first write that failed
 volatile std::sig_atomic_t progress_stands = 0;  // on the last line of standard error
 #ifndef _WIN32
 volatile std::sig_atomic_t errors_number = STDERR_FILENO;  // the file descriptor of `errors`
@@ -90,7 +91,7 @@ void set_streams(std::FILE* out, std::FILE* err) {
     output = out;
     errors = err;
     std::clearerr(output);
-    stdout_reader_left = false;
+    stdout_error = 0;
     progress_stands = 0;
 #ifndef _WIN32
     errors_number = fileno(errors);
@@ -106,11 +107,12 @@ bool stderr_is_terminal() { return is_terminal(errors); }
 
 void print(std::string_view text) {
     errno = 0;
-    if (std::fwrite(text.data(), 1, text.size(), output) != text.size() || std::fflush(output) != 0)
-        stdout_reader_left = stdout_reader_left || errno == EPIPE;
+    const bool failed = std::fwrite(text.data(), 1, text.size(), output) != text.size() || std::fflush(output) != 0;
+    if (failed && stdout_error == 0) stdout_error = errno;
 }
 bool output_failed() { return std::ferror(output) != 0; }
-bool reader_left() { return stdout_reader_left; }
+bool reader_left() { return stdout_error == EPIPE; }
+std::string output_failure() { return stdout_error ? std::strerror(stdout_error) : "it does not take more"; }
 
 void warn(std::string_view text) {
     clear_line();

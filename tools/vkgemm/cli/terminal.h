@@ -24,6 +24,7 @@ bool stderr_is_terminal();
 void print(std::string_view text);  // to standard output, at once
 bool output_failed();               // standard output did not take all that was printed
 bool reader_left();                 // because the reader closed its end, as head(1) does
+std::string output_failure();       // the system's reason: "No space left on device"
 void warn(std::string_view text);   // to standard error, wrapped; replaces the progress line if one is shown
 
 /// From here on, the first Ctrl-C or hang-up only makes interrupted() true; the second ends the program. A closed pipe

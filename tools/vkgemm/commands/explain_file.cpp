@@ -58,7 +58,7 @@ Result<std::vector<PipelineKey>> parse_keys(std::string_view text) {
         if (words.size() < 4 || words.size() > 5 || !is_version(words[0]) || words[3].find('=') == std::string::npos)
             return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS,
                           "line " + std::to_string(number) +
-                              " is no key; one is 'VERSION KERNEL OPERANDS TILE CONSTANTS', such as '0.2.0 "
+                              " is not a key; one is 'VERSION KERNEL OPERANDS TILE CONSTANTS', such as '0.2.0 "
                               "naive_f32_8x8 addresses WG=64,BM=8,BN=8 WHOLE=1'"};
         keys.push_back({.version = words[0],
                         .kernel = words[1],

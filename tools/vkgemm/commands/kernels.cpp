@@ -73,6 +73,14 @@ nlohmann::ordered_json json_of(const Listed& k) {
             {"unfit", k.checked ? nlohmann::ordered_json() : nlohmann::ordered_json(k.checked.text)}};
 }
 
+/// What follows the count of those that fit a problem: how to see the rest, or the library's reason against all.
+std::string rest_text(const host::Device& device, const Case& wanted, bool some) {
+    const std::string list = "; --all lists their tiles, and the others with the reasons against them";
+    if (some) return list;
+    const auto plan = device.context().createPlan(wanted.problem, {.flags = VKGEMM_PLAN_DRY});
+    return plan ? list : ": " + plan.status().text;
+}
+
 int run(const Session& session, const Options& options) {
     auto file = OutputFile::open(options.json);
     if (!file) return session.fail(file.status());
@@ -102,8 +110,9 @@ int run(const Session& session, const Options& options) {
         const bool is_short = wanted && !options.all;
         print(device_line(device->info()) + "\n" + (wanted ? wrapped(wanted->text, 0) : "") + "\n");
         print(is_short ? short_table(*all, session.colored()) : long_table(*all, session.colored()));
-        print("\n" + std::to_string(fitting) + " of " + std::to_string(products) + " kernels fit" +
-              (is_short ? "; --all lists their tiles, and the others with the reasons against them" : "") + "\n");
+        print("\n" + wrapped(std::to_string(fitting) + " of " + std::to_string(products) + " kernels fit" +
+                                 (is_short ? rest_text(*device, *wanted, fitting > 0) : ""),
+                             0));
     }
     if (Status s = file->commit(json_text(json)); !s) return session.fail(s);
     return session.finish(*device, exit_right);
