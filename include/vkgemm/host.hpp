@@ -124,8 +124,8 @@ struct DeviceState;
 struct BufferState;
 }  // namespace detail
 
-/// A buffer with its own memory. Usage: storage, transfer source and destination, and, if bufferDeviceAddress is
-/// enabled, device address.
+/// A buffer with its own memory. Usage: storage, indirect arguments, transfer source and destination, and, if
+/// bufferDeviceAddress is enabled, device address.
 class Buffer {
    public:
     Buffer() = default;
