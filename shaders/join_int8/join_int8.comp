@@ -7,7 +7,7 @@
 //     +---------+  +---------+                                               1. each sum modulo its p
 //     |    #    |  |    #    |  ...  m rows, batch_a apart                   2. the number that leaves these
 //     +---------+  +---------+                                               3. times 2^(-mu - nu), rounded once
-//     scale: m exponents of rows; from batch_b on n of columns               4. alpha, beta and C
+//     scale: m exponents of rows; residual: n of columns                     4. alpha, beta and C
 //
 // An element whose row or column has an infinity or a NaN is summed from A and B themselves: products that are finite
 // do not count then. The high words of alpha and beta are in clamp_or_scalars, which has no other use here, so that 128
@@ -22,6 +22,7 @@ WORDS(c, uvec2, 8, BIND_C, )
 WORDS(d, uvec2, 8, BIND_D, )
 WORDS(bias, int, 4, BIND_BIAS, readonly)
 WORDS(scale, int, 4, BIND_SCALE, readonly)
+WORDS(residual, int, 4, BIND_RESIDUAL, readonly)
 
 const uvec2 ONE = uvec2(0, 0x3ff00000);
 
@@ -61,7 +62,7 @@ void main() {
     if (work_group() > (args.m * args.n - 1) / BN || row >= args.m) return;
     uvec2 value = uvec2(0);
     if (args.k != 0) {
-        const int mu = AT(scale, args.scale.x * 2, row), nu = AT(scale, args.scale.x * 2, args.batch_b + col);
+        const int mu = AT(scale, args.scale.x * 2, row), nu = AT(residual, args.residual.x * 2, col);
         value = mu == NOT_FINITE || nu == NOT_FINITE ? other_product(row, col) : finite_product(row, col, mu + nu);
         const uvec2 alpha = uvec2(args.alpha, args.clamp_or_scalars.x);
         if (alpha != ONE) value = f64_times(alpha, value);

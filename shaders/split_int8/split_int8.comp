@@ -11,13 +11,15 @@
 //                                                                  C: the exponent of each row  store no int8)
 //
 // The exponents are as large as the product of any row and column allows to be found again (exponent_of in scale.glsl).
-// A row that has an infinity or a NaN has NOT_FINITE in place of its exponent, and zeros.
+// A row that has an infinity or a NaN has NOT_FINITE in place of its exponent, and zeros. What is split ahead (FORMAT_B
+// is not 0) is copied to B too, for what such rows need later.
 #extension GL_GOOGLE_include_directive : require
 #include "common/int8_operands.glsl"
 #include "split_int8/scale.glsl"
 #include "split_int8/shared_memory.h"
 
 WORDS(a, uvec2, 8, BIND_A, readonly)
+WORDS(b, uvec2, 8, BIND_B, writeonly)
 WORDS(c, int, 4, BIND_C, writeonly)
 WORDS(d, uint, 4, BIND_D, writeonly)
 
@@ -137,7 +139,12 @@ void main() {
     const uint row = TRANS_A != 0 ? tid % BM : tid / LANES, lane = TRANS_A != 0 ? tid / BM : tid % LANES;
     measure(row0, row, lane);
     for (uint k0 = 0; k0 < args.ldd; k0 += BN) {
-        for (uint k = lane; k < BN; k += LANES) tile[row * (BN + 1) + k] = element(row0 + row, k0 + k);
+        for (uint k = lane; k < BN; k += LANES) {
+            const uvec2 x = element(row0 + row, k0 + k);
+            tile[row * (BN + 1) + k] = x;
+            if (FORMAT_B != 0 && row0 + row < args.m && k0 + k < args.k)
+                AT(b, args.b.x, (row0 + row) * args.k + k0 + k) = x;
+        }
         barrier();  // the tile is complete
         write_planes(row0, k0);
         barrier();  // it may be overwritten

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -223,6 +224,16 @@ std::vector<double> filled(uint64_t bytes, Values fill, Random& random) {
     return out;
 }
 
+/// What the plan `pack` makes of the operand that `from` has.
+vkgemm::host::Buffer packed(const vkgemm::Plan& pack, vkgemm::Run from) {
+    auto made = device().createBuffer(std::max<uint64_t>(pack.info().requiredBytes[VKGEMM_SLOT_D], 256));
+    REQUIRE_MESSAGE(made, made.status().text);
+    from.d = made->operand();
+    const auto done = device().submit([&](VkCommandBuffer commands) { return pack.record(commands, from); });
+    REQUIRE_MESSAGE(done, done.text);
+    return *std::move(made);
+}
+
 Run run(const FromInt8& x, uint64_t seed) {
     const auto parsed = vkgemm::plan::parse_problem(x.line + " accuracy=f64_split");
     REQUIRE_MESSAGE(parsed, parsed.status().text);
@@ -235,8 +246,19 @@ Run run(const FromInt8& x, uint64_t seed) {
     Random random(seed);
     Run out{
         .p = *prepared, .alpha = parsed->alpha, .beta = parsed->beta, .promised = info.errorBound, .used = info.kernel};
-    out.a = filled(info.requiredBytes[VKGEMM_SLOT_A], x.fill, random);
-    out.b = filled(info.requiredBytes[VKGEMM_SLOT_B], x.fill, random);
+    // What comes packed has its size in the plan that packs it.
+    std::array<vkgemm::Plan, 2> packs;
+    std::array<uint64_t, 2> bytes{info.requiredBytes[VKGEMM_SLOT_A], info.requiredBytes[VKGEMM_SLOT_B]};
+    for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B}) {
+        if ((slot == VKGEMM_SLOT_A ? info.packedA : info.packedB) == VKGEMM_PACKED_NONE) continue;
+        auto pack = plan->createPack(slot);
+        REQUIRE_MESSAGE(pack, pack.status().text);
+        bytes[slot] = pack->info().requiredBytes[slot];
+        CHECK(pack->info().requiredBytes[VKGEMM_SLOT_D] == info.requiredBytes[slot]);
+        packs[slot] = *std::move(pack);
+    }
+    out.a = filled(bytes[VKGEMM_SLOT_A], x.fill, random);
+    out.b = filled(bytes[VKGEMM_SLOT_B], x.fill, random);
     out.c = filled(info.requiredBytes[VKGEMM_SLOT_C], out.beta == 0 ? Values::special : Values::phi_1, random);
     out.before = filled(info.requiredBytes[VKGEMM_SLOT_D], out.beta == 0 ? Values::special : Values::phi_1, random);
     out.d = out.before;
@@ -250,8 +272,11 @@ Run run(const FromInt8& x, uint64_t seed) {
     auto space = device().createBuffer(std::max<uint64_t>(info.requiredBytes[VKGEMM_SLOT_WORKSPACE], 256));
     REQUIRE(space);
     REQUIRE(device().fill(*space, 0, space->size() / 4 * 4, 0xabcdef01));  // what a pass forgets to write
-    vkgemm::Run r{.a = a.operand(),
-                  .b = b.operand(),
+    vkgemm::host::Buffer packed_a, packed_b;
+    if (packs[VKGEMM_SLOT_A].handle()) packed_a = packed(packs[VKGEMM_SLOT_A], {.a = a.operand()});
+    if (packs[VKGEMM_SLOT_B].handle()) packed_b = packed(packs[VKGEMM_SLOT_B], {.b = b.operand()});
+    vkgemm::Run r{.a = packs[VKGEMM_SLOT_A].handle() ? packed_a.operand() : a.operand(),
+                  .b = packs[VKGEMM_SLOT_B].handle() ? packed_b.operand() : b.operand(),
                   .d = d.operand(),
                   .workspace = space->operand(),
                   .alpha = out.alpha,
@@ -408,6 +433,16 @@ TEST_CASE("f64_split: slices of K, and each kernel's edges") {
     for (const char* const line : {"f64*f64 4x4x6000", "f64*f64 70x130x90"}) check({.line = line}, seed_or(9), true);
 }
 
+TEST_CASE("f64_split: operands that come packed, whose bytes serve on every device") {
+    for (const Values fill : {Values::phi_2, Values::special})
+        for (const char* const line :
+             {"f64*f64 13x19x70 packed_b=any", "f64*f64 13x19x70 packed_a=any layout=tt layout_d=t lda=20 beta=1",
+              "f64*f64 33x12x130 packed_a=any packed_b=any layout=nt ldb=140",
+              "f64*f64 5x6x40 batch=3 stride_b=0 packed_b=any"})
+            for (const vkgemm::Context* context : {&device().context(), &bare()})
+                check({.line = line, .fill = fill, .context = context}, seed_or(17));
+}
+
 TEST_CASE("f64_split: K beyond the limit of its sums is cut into slices that add up in D") {
     for (const char* const line :
          {"f64*f64 2x3x131073", "f64*f64 3x2x262200 layout=tt alpha=0.3 beta=-0.7 c=separate batch=2"})
@@ -425,6 +460,7 @@ TEST_CASE("f64_split: what it cannot do is refused with the limit") {
     CHECK(refusal("f32*f32 4x4x4").find("is for f64 throughout, not for f32") != std::string::npos);
     CHECK(refusal("f64*f64 4x4x4 act=relu").find("without an epilogue") != std::string::npos);
     CHECK(refusal("f64*f64 4x4x4 upto=m").find("upTo") != std::string::npos);
-    CHECK(refusal("f64*f64 4x4x4 packed_b=any").find("come packed") != std::string::npos);
+    CHECK(refusal("f64*f64 4x4x131073 packed_b=any").find("comes packed") != std::string::npos);
+    CHECK(refusal("f64*f64 4x4x4 packed_b=0123456789abcdef").find("packed for another layout") != std::string::npos);
     CHECK(refusal("f64*f64 64x64x64", 1000).find("needs a workspace of ") != std::string::npos);
 }

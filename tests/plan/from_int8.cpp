@@ -137,7 +137,7 @@ TEST_CASE("f64_split: two splits, a batch of products, and a join, each part of 
             CHECK(s[0].offsets[BIND_D] >= exponents);
             CHECK(s[1].offsets[BIND_C] >= 4 * p.m);
             CHECK(s[1].offsets[BIND_C] % 256 == 0);  // so that no descriptors overlap
-            CHECK(s[3].args.batch_b * 4 == s[1].offsets[BIND_C]);
+            CHECK(s[3].offsets[BIND_RESIDUAL] == s[1].offsets[BIND_C]);
             CHECK(s[0].bytes[BIND_D] == MODULI * p.m * s[2].args.k * bytes);
             CHECK(s[1].offsets[BIND_D] >= s[0].offsets[BIND_D] + s[0].bytes[BIND_D]);
             CHECK(s[2].offsets[BIND_D] >= s[1].offsets[BIND_D] + s[1].bytes[BIND_D]);
@@ -147,6 +147,24 @@ TEST_CASE("f64_split: two splits, a batch of products, and a join, each part of 
             CHECK(s[3].args.k_chunk == s[2].args.k_chunk);
         }
     }
+}
+
+TEST_CASE("f64_split: what comes packed is not split again, and has the same key for every product") {
+    const Plan plan = planned(device("h200"), "f64*f64 300x200x1000 packed_b=any");
+    REQUIRE(plan.steps.steps.size() == 3);
+    CHECK(plan.steps.slots[VKGEMM_SLOT_B].packed);
+    CHECK(plan.cost < planned(device("h200"), "f64*f64 300x200x1000").cost);
+    const Steps& pack = plan.packs[VKGEMM_SLOT_B];
+    REQUIRE(pack.steps.size() == 1);
+    CHECK(pack.slots[VKGEMM_SLOT_D].bytes == plan.steps.slots[VKGEMM_SLOT_B].bytes);
+    const uint64_t key = plan.steps.packed_keys[VKGEMM_SLOT_B];
+    for (const char* const name : {"h200_native", "lavapipe"})
+        CHECK(planned(device(name), "f64*f64 7x200x1000 packed_b=any").steps.packed_keys[VKGEMM_SLOT_B] == key);
+    CHECK(planned(device("h200"), "f64*f64 300x200x1001 packed_b=any").steps.packed_keys[VKGEMM_SLOT_B] != key);
+    const Plan both = planned(device("h200"), "f64*f64 300x200x1000 packed_a=any packed_b=any");
+    CHECK(both.steps.steps.size() == 2);
+    CHECK(!both.steps.steps[0].waits);
+    CHECK(both.steps.slots[VKGEMM_SLOT_WORKSPACE].bytes == both.steps.steps[1].offsets[BIND_BIAS] + 60 * 300 * 200);
 }
 
 TEST_CASE("f64_split: the bound is below that of f64 arithmetic") {

@@ -5,6 +5,7 @@
 
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
+#include "plan/choice/packing_key.h"
 #include "plan/choice/reach.h"
 #include "plan/choice/schedule_parts.h"
 #include "shaders/common/moduli.h"
@@ -17,13 +18,16 @@ struct Places {
     uint64_t a, bytes_a, b, bytes_b, end;
 };
 
-Places places_of(const Problem& product) {
-    const auto bytes = [&](const Matrix& x) { return product.batch * x.batchStride * info(x.type).bytes; };
+uint64_t bytes_of_planes(const Matrix& planes) { return MODULI * planes.batchStride * info(planes.type).bytes; }
+
+// What comes packed takes nothing.
+Places places_of(const Problem& p, const Problem& product) {
     Places out{};
-    out.a = round_up(exponents_of_b(product) + sizeof(int32_t) * product.n, region_alignment);
-    out.bytes_a = bytes(product.a);
+    const uint32_t ahead = packed_ahead(p);
+    if (ahead != 3) out.a = round_up(exponents_of_b(product) + sizeof(int32_t) * product.n, region_alignment);
+    out.bytes_a = ahead & 1 ? 0 : bytes_of_planes(product.a);
     out.b = round_up(out.a + out.bytes_a, region_alignment);
-    out.bytes_b = bytes(product.b);
+    out.bytes_b = ahead & 2 ? 0 : bytes_of_planes(product.b);
     out.end = round_up(out.b + out.bytes_b, region_alignment);
     return out;
 }
@@ -33,10 +37,26 @@ uint64_t sums_of(const Schedule& s) { return s.split.slices * s.problem.batch * 
 
 // Beyond the cost of the product.
 double cost_of_passes(const Schedule& s, const Problem& p, const Places& at, const DeviceCaps& dev) {
-    const uint64_t read = 3 * info(f64).bytes * (p.m + p.n) * p.k;  // once for each of three steps of split_int8
+    const uint32_t ahead = packed_ahead(p);
+    const uint64_t rows = (ahead & 1 ? 0 : p.m) + (ahead & 2 ? 0 : p.n);
+    const uint64_t read = 3 * info(f64).bytes * rows * p.k;  // once for each of three steps of split_int8
     const uint64_t finished = info(f64).bytes * p.m * p.n + info(i32).bytes * sums_of(s);
     const auto pass = [&](uint64_t bytes) { return packing_cost(dev, 1, bytes, false, UINT64_MAX, 0); };
     return 2 * first_pass_cost(dev) + pass(read + at.bytes_a + at.bytes_b) + pass(finished);
+}
+
+// How an operand is split: into the workspace from `offset` on, or ahead.
+std::optional<Status> add_split(Packing& packing, const Operand& from, const Matrix& planes, uint64_t ahead,
+                                uint64_t offset, const DeviceKernels& device) {
+    packing.kernel = device.splitter();
+    packing.offset = offset;
+    packing.bytes = bytes_of_planes(planes);
+    if (ahead == VKGEMM_PACKED_NONE) return std::nullopt;
+    packing.offset = packed_int8(from, planes).planes;
+    packing.bytes = packed_int8(from, planes).end;
+    packing.key = packing_key(*packing.kernel, from, planes, 1, device.caps());
+    if (ahead == VKGEMM_PACKED_ANY || ahead == packing.key) return std::nullopt;
+    return packed_otherwise(from, ahead, packing.key);
 }
 
 std::optional<Status> add_passes(Choice& choice, const Problem& p, const DeviceKernels& device) {
@@ -46,12 +66,10 @@ std::optional<Status> add_passes(Choice& choice, const Problem& p, const DeviceK
             "accuracy=f64_split needs the kernels split_int8 and join_int8, which this build or device lacks "
             "('vkgemm kernels' has the reasons); leave the accuracy at its default"};
     Schedule& s = choice.schedule;
-    const Places at = places_of(s.problem);
-    s.a.kernel = s.b.kernel = device.splitter();
-    s.a.offset = at.a;
-    s.a.bytes = at.bytes_a;
-    s.b.offset = at.b;
-    s.b.bytes = at.bytes_b;
+    const Places at = places_of(p, s.problem);
+    const auto all = operands(p);
+    if (auto why = add_split(s.a, all[0], s.problem.a, p.packedA, at.a, device)) return why;
+    if (auto why = add_split(s.b, all[1], s.problem.b, p.packedB, at.b, device)) return why;
     s.partial_offset = at.end;
     s.split.reducer = device.joiner();
     s.cost += cost_of_passes(s, p, at, device.caps());
@@ -61,6 +79,17 @@ std::optional<Status> add_passes(Choice& choice, const Problem& p, const DeviceK
 }  // namespace
 
 uint64_t exponents_of_b(const Problem& p) { return round_up(sizeof(int32_t) * p.m, region_alignment); }
+
+PackedInt8 packed_int8(const Operand& from, const Matrix& planes) {
+    const uint64_t rows = from.is_b() ? from.cols : from.rows;
+    PackedInt8 out{};
+    out.planes = round_up(sizeof(int32_t) * rows, region_alignment);
+    out.planes_bytes = bytes_of_planes(planes);
+    out.copy = round_up(out.planes + out.planes_bytes, region_alignment);
+    out.copy_bytes = info(f64).bytes * from.rows * from.cols;
+    out.end = out.copy + out.copy_bytes;
+    return out;
+}
 
 Problem multiplied(const Problem& p, const DeviceCaps& dev) {
     if (!is_from_int8(p)) return p;
@@ -78,7 +107,7 @@ Problem multiplied(const Problem& p, const DeviceCaps& dev) {
 
 Request request_for_multiplied(const Request& request, const Problem& p, const DeviceCaps& dev) {
     Request out = request;
-    const uint64_t taken = places_of(multiplied(p, dev)).end;
+    const uint64_t taken = places_of(p, multiplied(p, dev)).end;
     out.operand_alignment = 16;  // as the workspace has
     out.packs = false;
     out.workspace_limit = request.workspace_limit > taken ? request.workspace_limit - taken : 0;
@@ -87,7 +116,7 @@ Request request_for_multiplied(const Request& request, const Problem& p, const D
 
 uint64_t least_workspace(const Problem& p, const DeviceCaps& dev) {
     const Problem product = multiplied(p, dev);
-    return places_of(product).end + info(i32).bytes * product.batch * product.m * round_up(product.n, 4);
+    return places_of(p, product).end + info(i32).bytes * product.batch * product.m * round_up(product.n, 4);
 }
 
 bool reaches_workspace(const Problem& p, const DeviceCaps& dev, Binding binding) {

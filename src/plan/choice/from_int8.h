@@ -15,6 +15,13 @@ Request request_for_multiplied(const Request&, const Problem&, const DeviceCaps&
 /// The workspace begins with an exponent for each row of A, and, so many bytes further on, for each column of B.
 uint64_t exponents_of_b(const Problem&);
 
+/// Where the parts of an operand lie that comes packed, in bytes: its exponents, its planes, and a copy of it (row by
+/// row of A, column by column of B), which infinities and NaN need.
+struct PackedInt8 {
+    uint64_t planes, planes_bytes, copy, copy_bytes, end;
+};
+PackedInt8 packed_int8(const Operand& from, const Matrix& planes);
+
 /// The bytes of workspace that a problem computed from int8 needs, if K is not split.
 uint64_t least_workspace(const Problem&, const DeviceCaps&);
 

@@ -117,6 +117,12 @@ uint64_t place(const Schedule& schedule, Packing& packing, Matrix& matrix, const
     return rows;
 }
 
+Refusal packed_otherwise(const Operand& x, uint64_t ahead, uint64_t key) {
+    return {VKGEMM_ERROR_UNSUPPORTED,
+            concat({x.name(), " is packed for another layout: its key is ", key_text(ahead), ", and this kernel reads ",
+                    key_text(key), "; pack it by a plan that is made with packed", x.name(), " = VKGEMM_PACKED_ANY"})};
+}
+
 std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix, const Operand& x, uint64_t ahead,
                            const Kernel& k, const Tile& t, const ScheduleSearch& search) {
     const Kernel* const packer = find_packer(k, t, search.device, x);
@@ -133,10 +139,7 @@ std::optional<Status> pack(Schedule& schedule, Packing& packing, Matrix& matrix,
         packing.key = packing_key(*packer, x, matrix, batch, search.dev());
         if (ahead == VKGEMM_PACKED_ANY || ahead == packing.key) return std::nullopt;
         if (search.wording == Wording::code_alone) return Refusal{VKGEMM_ERROR_UNSUPPORTED, ""};
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       concat({x.name(), " is packed for another layout: its key is ", key_text(ahead),
-                               ", and this kernel reads ", key_text(packing.key),
-                               "; pack it by a plan that is made with packed", x.name(), " = VKGEMM_PACKED_ANY"})};
+        return packed_otherwise(x, ahead, packing.key);
     }
     const auto [rows_of_k, depth] = x.is_a() ? std::pair(x.rows, x.cols) : std::pair(x.cols, x.rows);
     const uint64_t tiles = div_up(rows_of_k, packer->tile.BM) * div_up(depth, packer->tile.BN) *

@@ -26,6 +26,8 @@ struct ScheduleSearch {
 
 /// The operands that come packed, as a mask.
 uint32_t packed_ahead(const Problem&);
+/// The refusal of an operand that was packed with the key `ahead`, where a kernel reads the layout of another.
+Refusal packed_otherwise(const Operand&, uint64_t ahead, uint64_t key);
 /// The operands that a first pass converts to the type that the kernel multiplies, as a mask.
 uint32_t converted(const Kernel&, const Problem&);
 /// Why these operands cannot be converted, or be left as the tile's PACK leaves them.

@@ -20,11 +20,11 @@ std::optional<Status> check_from_int8(const Problem& p) {
     if (p.grouping != VKGEMM_GROUPING_NONE) return unfit_int8("not for groups", other);
     if (p.epilogue.count) return unfit_int8("for products without an epilogue", "apply its steps in another pass");
     if (p.upTo) return unfit_int8("not for sizes that vary (upTo)", "make a plan for each size");
-    if (p.packedA != VKGEMM_PACKED_NONE || p.packedB != VKGEMM_PACKED_NONE)
-        return unfit_int8("not for operands that come packed", "pass them as the problem describes them");
-    if (p.k > MODULI_MOST_K && p.batchInvariant)
-        return Refusal{VKGEMM_ERROR_LIMIT, concat({"k is ", p.k, ", above the limit of ", MODULI_MOST_K,
-                                                   " for accuracy=f64_split with batchInvariant"})};
+    const bool is_packed = p.packedA != VKGEMM_PACKED_NONE || p.packedB != VKGEMM_PACKED_NONE;
+    if (p.k > MODULI_MOST_K && (p.batchInvariant || is_packed))
+        return Refusal{VKGEMM_ERROR_LIMIT,
+                       concat({"k is ", p.k, ", above the limit of ", MODULI_MOST_K, " for accuracy=f64_split with ",
+                               (is_packed ? "an operand that comes packed" : "batchInvariant")})};
     return std::nullopt;
 }
 

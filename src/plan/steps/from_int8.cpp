@@ -2,6 +2,8 @@
 // The steps of f64 from products of int8: A and B are split, their parts are multiplied, and the sums are joined.
 #include "plan/choice/from_int8.h"
 
+#include <tuple>
+
 #include "plan/base/rounding.h"
 #include "plan/steps/make_steps.h"
 
@@ -10,9 +12,9 @@ namespace {
 
 uint32_t u(uint64_t x) { return static_cast<uint32_t>(x); }  // unfit() has checked that they fit
 
-// Makes planes of A, or B, whose exponents are so many bytes into the workspace.
-Step splitting_step(const Packing& packing, const Operand& from, const Matrix& to, VkgemmSlot slot, uint64_t exponents,
-                    const DeviceCaps& dev) {
+// Makes planes of A, or B, whose exponents are so many bytes into what is written.
+Step splitting_step(const Packing& packing, const Operand& from, const Matrix& to, VkgemmSlot slot, VkgemmSlot written,
+                    uint64_t exponents, const DeviceCaps& dev) {
     Step s = unsized_step(*packing.kernel, packing.kernel->tile);
     s.constants.TRANS_A = from.is_b() == (from.matrix->layout == rowMajor);  // rows are neighbours in memory
     s.constants.FORMAT_D = uint32_t(to.type);
@@ -21,20 +23,25 @@ Step splitting_step(const Packing& packing, const Operand& from, const Matrix& t
     s.args.batch = 1;
     s.args.lda = u(from.matrix->ld);
     s.args.ldd = u(to.ld);
-    s.slots.fill(VKGEMM_SLOT_D);
+    s.slots.fill(written);
     s.slots[BIND_A] = slot;
-    s.slots[BIND_C] = s.slots[BIND_D] = VKGEMM_SLOT_WORKSPACE;
     s.offsets[BIND_C] = exponents;
     s.bytes[BIND_C] = sizeof(int32_t) * s.args.m;
     s.offsets[BIND_D] = packing.offset;
-    s.bytes[BIND_D] = packing.bytes;
+    s.bytes[BIND_D] = packed_int8(from, to).planes_bytes;
     s.waits = false;
     set_grid(s, div_up(s.args.m, s.tile.BM), dev);
     return s;
 }
 
+// Where the parts of A, or B, are.
+VkgemmSlot split_slot(const Packing& packing, bool is_a, const Normalised& normalised) {
+    return packing.key ? slot_of(is_a, normalised.swapped) : VKGEMM_SLOT_WORKSPACE;
+}
+
 // One product for each modulus, whose sums stay in the workspace.
-Step multiplying_step(const Choice& choice, const Request& request, const DeviceCaps& dev) {
+Step multiplying_step(const Choice& choice, const Normalised& normalised, const Request& request,
+                      const DeviceCaps& dev) {
     const Schedule& schedule = choice.schedule;
     const Problem& p = schedule.problem;
     Step s = unsized_step(*choice.kernel, choice.tile, constants_of(schedule, *choice.kernel, choice.tile, request));
@@ -47,11 +54,15 @@ Step multiplying_step(const Choice& choice, const Request& request, const Device
     s.args.ldd = u(schedule.sums_pitch());
     s.args.raster = choice.tile.RASTER;
     s.slots.fill(VKGEMM_SLOT_D);
-    s.slots[BIND_A] = s.slots[BIND_B] = s.slots[BIND_D] = VKGEMM_SLOT_WORKSPACE;
-    s.offsets[BIND_A] = schedule.a.offset;
-    s.bytes[BIND_A] = schedule.a.bytes;
-    s.offsets[BIND_B] = schedule.b.offset;
-    s.bytes[BIND_B] = schedule.b.bytes;
+    s.slots[BIND_D] = VKGEMM_SLOT_WORKSPACE;
+    const auto all = operands(normalised.problem);
+    for (const auto& [packing, to, i] :
+         {std::tuple{&schedule.a, &p.a, size_t{BIND_A}}, {&schedule.b, &p.b, size_t{BIND_B}}}) {
+        s.slots[i] = split_slot(*packing, i == BIND_A, normalised);
+        s.offsets[i] = packing->offset;
+        s.bytes[i] = packed_int8(all[i], *to).planes_bytes;
+    }
+    s.waits = schedule.a.in_workspace() || schedule.b.in_workspace();
     s.offsets[BIND_D] = schedule.partial_offset;
     set_grid(s, div_up(p.m, s.tile.BM) * div_up(p.n, s.tile.BN) * p.batch * schedule.split.slices, dev);
     return s;
@@ -69,11 +80,27 @@ Step joining_step(const Choice& choice, const Normalised& normalised, const Devi
     s.args = args_of(p);
     s.args.k_chunk = u(schedule.split.chunk);
     s.args.batch_a = u(schedule.sums_pitch());
-    s.args.batch_b = u(exponents_of_b(p) / sizeof(int32_t));
     s.slots = slots_of(p, normalised.swapped);
-    s.slots[BIND_BIAS] = s.slots[BIND_SCALE] = VKGEMM_SLOT_WORKSPACE;
+    s.slots[BIND_BIAS] = VKGEMM_SLOT_WORKSPACE;
     s.offsets[BIND_BIAS] = schedule.partial_offset;
-    s.bytes[BIND_SCALE] = exponents_of_b(p) + sizeof(int32_t) * p.n;
+    s.slots[BIND_SCALE] = split_slot(schedule.a, true, normalised);
+    s.bytes[BIND_SCALE] = sizeof(int32_t) * p.m;
+    s.slots[BIND_RESIDUAL] = split_slot(schedule.b, false, normalised);
+    s.offsets[BIND_RESIDUAL] = schedule.b.key ? 0 : exponents_of_b(p);
+    s.bytes[BIND_RESIDUAL] = sizeof(int32_t) * p.n;
+    const auto all = operands(p);
+    if (schedule.a.key) {
+        s.constants.TRANS_A = 0;
+        s.args.lda = u(p.k);
+        s.offsets[BIND_A] = packed_int8(all[0], schedule.problem.a).copy;
+        s.bytes[BIND_A] = packed_int8(all[0], schedule.problem.a).copy_bytes;
+    }
+    if (schedule.b.key) {
+        s.constants.TRANS_B = 1;
+        s.args.ldb = u(p.k);
+        s.offsets[BIND_B] = packed_int8(all[1], schedule.problem.b).copy;
+        s.bytes[BIND_B] = packed_int8(all[1], schedule.problem.b).copy_bytes;
+    }
     set_grid(s, div_up(p.m * p.n, joiner.tile.BN), dev);
     return s;
 }
@@ -87,9 +114,24 @@ std::vector<Step> steps_from_int8(const Choice& choice, const Normalised& normal
     if (p.k == 0) return {joining_step(choice, normalised, dev)};
     const auto all = operands(p);
     const auto slots = slots_of(p, normalised.swapped);
-    return {splitting_step(schedule.a, all[0], schedule.problem.a, slots[BIND_A], 0, dev),
-            splitting_step(schedule.b, all[1], schedule.problem.b, slots[BIND_B], exponents_of_b(p), dev),
-            multiplying_step(choice, request, dev), joining_step(choice, normalised, dev)};
+    std::vector<Step> out;
+    const Problem& to = schedule.problem;
+    constexpr VkgemmSlot workspace = VKGEMM_SLOT_WORKSPACE;
+    if (!schedule.a.key) out.push_back(splitting_step(schedule.a, all[0], to.a, slots[BIND_A], workspace, 0, dev));
+    if (!schedule.b.key)
+        out.push_back(splitting_step(schedule.b, all[1], to.b, slots[BIND_B], workspace, exponents_of_b(p), dev));
+    out.push_back(multiplying_step(choice, normalised, request, dev));
+    out.push_back(joining_step(choice, normalised, dev));
+    return out;
+}
+
+Step splitting_ahead(const Packing& packing, const Operand& from, const Matrix& to, VkgemmSlot slot,
+                     const DeviceCaps& dev) {
+    Step s = splitting_step(packing, from, to, slot, VKGEMM_SLOT_D, 0, dev);
+    s.constants.FORMAT_B = VKGEMM_TYPE_F64;
+    s.offsets[BIND_B] = packed_int8(from, to).copy;
+    s.bytes[BIND_B] = packed_int8(from, to).copy_bytes;
+    return s;
 }
 
 }  // namespace vkgemm::plan

@@ -23,6 +23,8 @@ Requirement workspace_requirement(uint64_t bytes, const DeviceCaps&);
 
 /// The steps of a problem that is computed from int8.
 std::vector<Step> steps_from_int8(const Choice&, const Normalised&, const DeviceCaps&, const Request&);
+/// Splits an operand of such a problem ahead, from `slot` to D.
+Step splitting_ahead(const Packing&, const Operand& from, const Matrix& to, VkgemmSlot slot, const DeviceCaps&);
 
 /// Sets the work groups of a step, and how they are dispatched.
 void set_grid(Step&, uint64_t groups, const DeviceCaps&);

@@ -247,6 +247,8 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
     out.slots = requirements_of(completed, request.operand_alignment);
     if (is_from_int8(completed)) {
         out.steps = steps_from_int8(choice, normalised, dev, request);
+        out.packed_keys[slot_of(true, normalised.swapped)] = choice.schedule.a.key;
+        out.packed_keys[slot_of(false, normalised.swapped)] = choice.schedule.b.key;
         finish(out, choice.schedule, normalised, dev, request);
         return out;
     }
@@ -299,10 +301,13 @@ Steps make_pack_steps(const Choice& choice, const Problem& completed, const Norm
     std::swap(out.slots[VKGEMM_SLOT_D].reads, out.slots[VKGEMM_SLOT_D].writes);
     const Operand from = operands(normalised.problem)[is_a ? BIND_A : BIND_B];
     const Matrix& to = is_a ? schedule.problem.a : schedule.problem.b;
-    Step step = packing_step(packing, from, to, slot, request);
-    size_packing(step, packing, from, to, schedule.problem.batch, dev);
-    step.slots[BIND_D] = VKGEMM_SLOT_D;
-    out.steps.push_back(step);
+    if (is_from_int8(completed)) {
+        out.steps.push_back(splitting_ahead(packing, from, to, slot, dev));
+    } else {
+        Step& step = out.steps.emplace_back(packing_step(packing, from, to, slot, request));
+        size_packing(step, packing, from, to, schedule.problem.batch, dev);
+        step.slots[BIND_D] = VKGEMM_SLOT_D;
+    }
     Repeats& once = out.parts.emplace_back();
     once.steps = 1;
     once.cost = schedule.cost;
