@@ -2,9 +2,12 @@
 // The kernel of a batch-invariant problem does not depend on m and the batch, on any device.
 #include <doctest/doctest.h>
 
+#include <array>
+#include <set>
+
 #include "plan/choice/unfit.h"
 #include "plan/problem/problem_text.h"
-#include "plan/steps/steps.h"
+#include "plan/steps/buckets.h"
 #include "support/files.h"
 
 using namespace vkgemm::plan;
@@ -58,6 +61,29 @@ TEST_CASE("invariant: one kernel and tile for every m and batch, and K whole") {
         }
     }
     CHECK(others > 100);  // without it they do
+}
+
+TEST_CASE("invariant: the ranges of n and k that have kernels of their own do not depend on m and the batch") {
+    using Range = std::array<uint64_t, 4>;
+    const auto ranges_of = [](const std::string& line) {
+        std::set<Range> out;
+        const auto p = parse_problem(line);
+        REQUIRE_MESSAGE(bool(p), line, ": ", p.status().text);
+        for (const SizeRange& r : size_ranges(*complete(p->problem), 16))
+            out.insert({r.least.n, r.most.n, r.least.k, r.most.k});
+        return out;
+    };
+    const auto differing = [&](const std::string& invariant) {
+        const auto one = ranges_of("1x4000x3000 upto=nk" + invariant);
+        CHECK(one.size() > 4);
+        int differ = 0;
+        for (const char* line :
+             {"500x4000x3000 upto=mnk", "500x4000x3000 batch=9 upto=mnkb", "70x4000x3000 batch=64 upto=nkb"})
+            differ += ranges_of(line + invariant) != one;
+        return differ;
+    };
+    CHECK(differing(" invariant") == 0);
+    CHECK(differing("") > 0);
 }
 
 TEST_CASE("invariant: kernels that the strides of some batches rule out serve none") {

@@ -62,8 +62,10 @@ std::vector<Interval> intervals_of(const Dimension& d, uint64_t most, uint64_t r
     return out;
 }
 
-// The intervals of all sizes, so few that their combinations are at most most_ranges, or one of each.
+// The intervals of all sizes, so few that their combinations are at most most_ranges, or one of each. Those of n and k
+// do not depend on m and the batch of a batch-invariant problem, all of which have one kernel.
 std::array<std::vector<Interval>, 4> all_intervals(const Problem& p) {
+    constexpr uint32_t for_each_row = VKGEMM_UP_TO_M | VKGEMM_UP_TO_BATCH;
     std::array<std::vector<Interval>, 4> out;
     const Sizes most = sizes_of(p);
     for (uint64_t ratio = 2;; ratio *= 2) {
@@ -71,8 +73,10 @@ std::array<std::vector<Interval>, 4> all_intervals(const Problem& p) {
         for (size_t i = 0; i < out.size(); ++i) {
             const uint64_t size = most.*dimensions[i].size;
             const uint64_t unit = dimensions[i].bit == VKGEMM_UP_TO_BATCH ? sharing(p) : 1;
-            out[i] = p.upTo & dimensions[i].bit ? intervals_of(dimensions[i], size, ratio, unit)
-                                                : std::vector<Interval>{{size, size}};
+            const bool is_one = p.batchInvariant && (dimensions[i].bit & for_each_row) && size > 0;
+            out[i] = !(p.upTo & dimensions[i].bit) ? std::vector<Interval>{{size, size}}
+                     : is_one                      ? std::vector<Interval>{{1, size}}
+                                                   : intervals_of(dimensions[i], size, ratio, unit);
             combinations *= out[i].size();
         }
         if (combinations <= most_ranges || ratio > (uint64_t{1} << 30)) return out;
