@@ -326,8 +326,6 @@ TEST_CASE("problems of the surface that were wrong") {
          "bf16*bf16+f32->bf16 48x16x64 upto=mkb layout_d=t lda=64 ldb=16 alpha=0",
          "kernel=tiled_u8_i8_16x16 tile=SPLIT=3,PACK=4 sizes=48x70x33x1 shifts=0,3,0,0,0,2,0 ways=replay fill=exact "
          "seed=15859 u8*i8+i32->i32 48x70x92 upto=k lda=95 ldd=70",
-         // a run whose kernel does not take all sizes up to its own
-         "ways=replay fill=exact seed=3 f32*f32 80x16x64 upto=nkb layout=tn layout_d=t lda=80 ldb=32 ldd=96",
          // levels that merge where sizes do not vary: into one with more partial sums, and into rows
          "kernel=block_f32_64x64 tile=WG=16,BM=16,BN=16,BK=4,TM=4,TN=4,SPLIT=3,PACK=1 sizes=9x32x46x2 "
          "strides=0,48,0,64,0,1552,304,576,16,6240,1232,2320 shifts=8,12,8,4,0,1,4 ways=slices,replay fill=placed "
