@@ -10,6 +10,7 @@
 #include <string>
 
 #include "plan/kernels/kernels.h"
+#include "shaders/chain/family.h"
 
 using namespace vkgemm::plan;
 
@@ -45,6 +46,19 @@ Folder folder_of(const std::set<std::string>& families) {
     return folder;
 }
 
+/// The modules of chains, which are no rows: "chain_f16_converted" is a variant of "chain".
+Folder folder_of_chains() {
+    Folder folder;
+    for (const ChainModule& m : chain_modules) {
+        const std::string type = "_" + std::string(info(m.type).name);
+        const size_t at = m.name.find(type);
+        const std::string_view rest = m.name.substr(at + type.size());
+        auto& variants = folder.families[m.name.substr(0, at)];
+        if (!rest.empty()) variants.insert(rest.substr(1));
+    }
+    return folder;
+}
+
 /// The first heading of the folder's page.
 std::string title_of(const std::string& folder) {
     std::ifstream page(VKGEMM_SOURCE "/" + folder + "/README.md");
@@ -54,6 +68,11 @@ std::string title_of(const std::string& folder) {
         std::exit(1);
     }
     return line.substr(2);
+}
+
+void print_row(const std::string& folder, const Folder& what) {
+    std::printf("| [%s](../%s/README.md) | %s |\n", title_of(folder).c_str(), folder.c_str(),
+                what.families_text().c_str());
 }
 
 }  // namespace
@@ -69,10 +88,10 @@ int main() {
         std::set<std::string> families;
         while (words >> family) families.insert(family);
         const Folder folder = folder_of(families);
-        std::printf("| [%s](../%s/README.md) | %s |\n", title_of(name).c_str(), name.c_str(),
-                    folder.families_text().c_str());
+        print_row(name, folder);
         rows += folder.rows;
     }
+    print_row("shaders/chain", folder_of_chains());
     if (rows != kernels().size()) {
         std::fprintf(stderr, "%zu of %zu rows are in no folder\n", kernels().size() - rows, kernels().size());
         return 1;

@@ -7,15 +7,16 @@
 #define CHAIN_LAYERS 6  // products of one dispatch, at most
 #define CHAIN_WIDTH 64  // columns of A and of every D, at most: beyond it, separate products are faster
 
-// The specialization constants of chains. Those of the tile are WG, WM, MM, MN, MK and SG of constants.h, with the
-// ids and meanings that they have there; WM is what a subgroup computes at once. X(id, name, meaning).
+// The specialization constants of chains. Those of the tile are of constants.h, with the ids and meanings that they
+// have there: on the matrix units WG, WM, MM, MN, MK and SG, where WM is what a subgroup computes at once; otherwise
+// WG, BM and BK. X(id, name, meaning).
 #define CHAIN_CONSTANTS(X)                                                                \
     X(64, RESIDENT, "1: the weights of all layers are in shared memory; 0: those of one") \
     X(65, LAYERS, "products")                                                             \
     X(66, INPUTS, "columns of the first A")                                               \
-    X(67, WIDE_ROWS, "1: the first A is read 16 bytes at a time")                         \
+    X(67, WIDE_ROWS, "1: the first A is read by whole vectors")                           \
     X(68, LDA, "leading dimension of the first A")                                        \
-    X(69, MAX_WIDTH, "the largest width, rounded up to MM")                               \
+    X(69, MAX_WIDTH, "the largest width, rounded up to MM, or to 4")                      \
     X(70, WEIGHT_CHUNKS, "16-byte chunks of shared memory for weights")
 // And seven of each layer, one beside the other: the value of layer l has the id that is given here + l.
 #define CHAIN_LAYER_CONSTANTS(X)                                              \
@@ -25,22 +26,22 @@
     X(152, LDD, "leading dimension of D")                                     \
     X(160, STEP_LOW, "bits of the f32 lower bound of a clamp, or of a slope") \
     X(168, STEP_HIGH, "bits of the f32 upper bound of a clamp")               \
-    X(176, B_CHUNK, "the chunk of shared memory where B begins")
+    X(176, B_CHUNK, "the chunk of shared memory where B begins, on the matrix units")
 
 // Of FLAGS.
 #define CHAIN_STEP 15        // the step after the bias, a VKGEMM_STEP_* number; 0: none
 #define CHAIN_BIAS 16        // there is a bias of columns, which comes first
 #define CHAIN_STORED 32      // D is stored
 #define CHAIN_TRANS_B 64     // B is stored column-major
-#define CHAIN_WIDE_B 128     // B is read 16 bytes at a time
-#define CHAIN_WIDE 256       // D is written 16 bytes at a time
+#define CHAIN_WIDE_B 128     // B is read by whole vectors, whose places are multiples of 16 bytes
+#define CHAIN_WIDE 256       // D is written by whole vectors
 #define CHAIN_TYPE_SHIFT 12  // above: the type of the bias, a VKGEMM_TYPE_* number
 
 // Push constants: the address of A (low word first), the rows, a word of zero, and CHAIN_LAYER_WORDS words of each
 // layer: the addresses of B, of the bias and of D, and the bits of the f32 alpha.
 #define CHAIN_HEADER_WORDS 4
 #define CHAIN_LAYER_WORDS 7
-#define CHAIN_ARGUMENT_WORDS (CHAIN_HEADER_WORDS + CHAIN_LAYERS * CHAIN_LAYER_WORDS)
+#define CHAIN_ARGUMENT_WORDS(layers) (CHAIN_HEADER_WORDS + (layers)*CHAIN_LAYER_WORDS)
 
 #ifdef __cplusplus
 #    include <cstdint>

@@ -69,18 +69,37 @@ void multiply(const Layer l) {
     }
 }
 
+#ifdef TYPE_A_IS_BF16
+// NVIDIA's conversions to bf16 cut off digits, so it is rounded here. A ReLU or clamp makes no NaN of another number,
+// and tests for one itself.
+bfloat16_t element_of(const Layer l, float before, float x) {
+    const uint step = l.flags & CHAIN_STEP, bits = floatBitsToUint(x);
+    const bool is_nan = isnan(step == VKGEMM_STEP_RELU || step == VKGEMM_STEP_CLAMP ? before : x);
+    return uintBitsToBFloat16EXT(uint16_t(is_nan ? 0x7fc0 : bits + 0x7fff + (bits >> 16 & 1) >> 16));
+}
+#endif
+
 // A part of the results of a layer: after its step, as elements of D. Columns beyond the last are 0, because an
 // infinity times the zeros of B is NaN there.
 RESULT finished(const Layer l, uint i, uint j) {
-    SUMS x = sums[i * FRAGMENTS + j];
+    SUMS x = sums[i * FRAGMENTS + j], y = x;
     if ((l.flags & CHAIN_STEP) != VKGEMM_STEP_NONE)
-        [[unroll]] for (uint e = 0; e < x.length(); ++e) x[e] = activated(l, x[e]);
+        [[unroll]] for (uint e = 0; e < x.length(); ++e) y[e] = activated(l, x[e]);
     if (l.number + 1 != LAYERS && l.n % MM != 0 && j == l.n / MM) {
         SUMS mask;
         coopMatLoad(mask, tile, MASKS + l.number * (MM / 4), 0, ROWS);
-        [[unroll]] for (uint e = 0; e < x.length(); ++e) x[e] = mask[e] != 0 ? x[e] : 0;
+        [[unroll]] for (uint e = 0; e < x.length(); ++e) {
+            y[e] = mask[e] != 0 ? y[e] : 0;
+            x[e] = mask[e] != 0 ? x[e] : 0;
+        }
     }
-    return RESULT(x);
+#ifdef TYPE_A_IS_BF16
+    RESULT rounded;
+    [[unroll]] for (uint e = 0; e < x.length(); ++e) rounded[e] = element_of(l, x[e], y[e]);
+    return rounded;
+#else
+    return RESULT(y);
+#endif
 }
 
 // The results of a layer become the A of the next one. What is stored leaves through the subgroup's part of shared

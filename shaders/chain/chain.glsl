@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the shaders of chains share: constants, arguments, the steps after a sum, and reads and writes of 16-bit
-// elements in chunks of 16 bytes. A matrix is at an address. Nothing outside it is touched.
+// What the shaders of chains share: constants, arguments, and the steps after a sum. A matrix is at an address. Nothing
+// outside it is touched. A module for fewer layers defines MOST_LAYERS, and takes fewer bytes of push constants.
 #ifndef VKGEMM_CHAIN_GLSL
 #define VKGEMM_CHAIN_GLSL
 #ifndef VKGEMM_ADDRESSES
@@ -10,6 +10,9 @@
 #include "common/types.glsl"
 #include "chain/args.h"
 #include "../include/vkgemm/tables.h"
+#ifndef MOST_LAYERS
+#define MOST_LAYERS CHAIN_LAYERS
+#endif
 
 const uint VKGEMM_STEP_NONE = 0;
 #define VKGEMM_ROW(name, number, text, accumulators, operand, shape, meaning) const uint name = number;
@@ -34,7 +37,7 @@ CHAIN_LAYER_CONSTANTS(X)
 #undef X
 layout(local_size_x_id = 0) in;  // WG
 
-layout(push_constant, std430) uniform Push { uint args[CHAIN_ARGUMENT_WORDS]; };
+layout(push_constant, std430) uniform Push { uint args[CHAIN_ARGUMENT_WORDS(MOST_LAYERS)]; };
 const uint ARG_B = 0, ARG_BIAS = 2, ARG_D = 4, ARG_ALPHA = 6;
 uvec2 address(uint layer, uint what) {
     const uint at = CHAIN_HEADER_WORDS + layer * CHAIN_LAYER_WORDS + what;
@@ -54,25 +57,36 @@ struct Layer {
     Layer(l, k, WIDTH_##l, FLAGS_##l, LDB_##l, LDD_##l, STEP_LOW_##l, STEP_HIGH_##l, B_CHUNK_##l)
 #define IF_LAYER(X, l, k) \
     if (l < LAYERS) X(LAYER(l, k))
-#define EACH_LAYER(X)            \
-    IF_LAYER(X, 0, INPUTS); \
-    IF_LAYER(X, 1, WIDTH_0);     \
-    IF_LAYER(X, 2, WIDTH_1);     \
-    IF_LAYER(X, 3, WIDTH_2);     \
-    IF_LAYER(X, 4, WIDTH_3);     \
+#define EACH_OF_FOUR(X)      \
+    IF_LAYER(X, 0, INPUTS);  \
+    IF_LAYER(X, 1, WIDTH_0); \
+    IF_LAYER(X, 2, WIDTH_1); \
+    IF_LAYER(X, 3, WIDTH_2)
+#if MOST_LAYERS == 4
+#define EACH_LAYER(X) EACH_OF_FOUR(X)
+#else
+#define EACH_LAYER(X)        \
+    EACH_OF_FOUR(X);         \
+    IF_LAYER(X, 4, WIDTH_3); \
     IF_LAYER(X, 5, WIDTH_4)
+#endif
 
-layout(buffer_reference, std430, buffer_reference_align = 16) restrict buffer Chunks { uvec4 at[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly restrict buffer Words { uint at[]; };
+#ifndef TYPE_A_IS_F32
 layout(buffer_reference, std430, buffer_reference_align = 2) restrict buffer Halves { uint16_t at[]; };
+#endif
 
-// The element of a bias, of any floating-point type.
+// The element of a bias: of f32, or also of f16 or bf16 where the device must store 16 bits for A.
 float bias_element(const Layer l, uint col) {
     const uvec2 at = address(l.number, ARG_BIAS);
+#ifndef TYPE_A_IS_F32
     const uint type = l.flags >> CHAIN_TYPE_SHIFT;
     if (type == VKGEMM_TYPE_F32) return uintBitsToFloat(Words(at).at[col]);
     const uint bits = uint(Halves(at).at[col]);
     return type == VKGEMM_TYPE_F16 ? unpackHalf2x16(bits).x : uintBitsToFloat(bits << 16);
+#else
+    return uintBitsToFloat(Words(at).at[col]);
+#endif
 }
 
 // The step after the bias. NaN stays NaN, which min, max and clamp do not promise.
@@ -88,25 +102,6 @@ float activated(const Layer l, float x) {
     return y;
 }
 
-// Eight 16-bit elements from element `at` on, of which the first `count` exist.
-uvec4 load_chunk(uvec2 from, uint at, uint count, bool wide) {
-    uvec4 chunk = uvec4(0);
-    if (wide) {
-        if (count != 0) chunk = Chunks(from).at[at / 8];
-    } else {
-        [[unroll]] for (uint i = 0; i < 8; ++i)
-            if (i < count) chunk[i / 2] |= uint(Halves(from).at[at + i]) << (16 * (i & 1));
-    }
-    return chunk;
-}
-void store_chunk(uvec2 to, uint at, uint count, bool wide, uvec4 chunk) {
-    if (wide) {
-        if (count != 0) Chunks(to).at[at / 8] = chunk;
-    } else {
-        [[unroll]] for (uint i = 0; i < 8; ++i)
-            if (i < count) Halves(to).at[at + i] = uint16_t(chunk[i / 2] >> (16 * (i & 1)) & 0xffffu);
-    }
-}
 // How many of `count` places from `first` on exist.
 uint count_inside(uint first, uint count, uint all) { return first < all ? min(count, all - first) : 0; }
 

@@ -3,6 +3,28 @@
 #ifndef VKGEMM_CHAIN_ROWS_GLSL
 #define VKGEMM_CHAIN_ROWS_GLSL
 
+layout(buffer_reference, std430, buffer_reference_align = 16) restrict buffer Chunks { uvec4 at[]; };
+
+// Eight 16-bit elements from element `at` on, of which the first `count` exist.
+uvec4 load_chunk(uvec2 from, uint at, uint count, bool wide) {
+    uvec4 chunk = uvec4(0);
+    if (wide) {
+        if (count != 0) chunk = Chunks(from).at[at / 8];
+    } else {
+        [[unroll]] for (uint i = 0; i < 8; ++i)
+            if (i < count) chunk[i / 2] |= uint(Halves(from).at[at + i]) << (16 * (i & 1));
+    }
+    return chunk;
+}
+void store_chunk(uvec2 to, uint at, uint count, bool wide, uvec4 chunk) {
+    if (wide) {
+        if (count != 0) Chunks(to).at[at / 8] = chunk;
+    } else {
+        [[unroll]] for (uint i = 0; i < 8; ++i)
+            if (i < count) Halves(to).at[at + i] = uint16_t(chunk[i / 2] >> (16 * (i & 1)) & 0xffffu);
+    }
+}
+
 void load_weights(const Layer l) {
     const bool by_columns = (l.flags & CHAIN_TRANS_B) != 0, wide = (l.flags & CHAIN_WIDE_B) != 0;
     const uint rows = by_columns ? l.n : l.k, cols = by_columns ? l.k : l.n;

@@ -11,7 +11,8 @@
 #include "shaders/common/packed_module.h"
 
 namespace vkgemm::spirv {
-extern const PackedModule chain_f16, chain_f16_converted;
+extern const PackedModule chain_f16, chain_f16_converted, chain_bf16, chain_bf16_converted, chain_simt_f32,
+    chain_simt_f32_4, chain_simt_f16, chain_simt_f16_4, chain_simt_bf16, chain_simt_bf16_4;
 }  // namespace vkgemm::spirv
 
 namespace vkgemm::plan {
@@ -23,22 +24,36 @@ struct ChainModule {
     Type type;  // of A, B and D; sums are f32
     FeatureSet needs;
     uint32_t minor_version;  // of Vulkan 1, that its SPIR-V needs
+    uint32_t layers;         // at most
+    bool on_matrix_units;
+
+    uint32_t argument_bytes() const { return CHAIN_ARGUMENT_WORDS(layers) * 4; }
 };
 inline constexpr FeatureSet chain_memory = need::storage16 | need::buffer_address;
+#define CHAIN_ROW(module, of_type, features, minor, most_layers, matrix)                                        \
+    ChainModule {                                                                                               \
+        .name = #module, .embedded = spirv::module, .type = of_type, .needs = features, .minor_version = minor, \
+        .layers = most_layers, .on_matrix_units = matrix                                                        \
+    }
+// A module for four layers needs no more push constants than every device has.
 inline const std::array chain_modules = {
-    ChainModule{.name = "chain_f16_converted",
-                .embedded = spirv::chain_f16_converted,
-                .type = f16,
-                .needs = need::matrix_f16 | chain_memory | need::coopmat2_conversions,
-                .minor_version = 3},
-    ChainModule{.name = "chain_f16",
-                .embedded = spirv::chain_f16,
-                .type = f16,
-                .needs = need::matrix_f16 | chain_memory,
-                .minor_version = 3},
+    CHAIN_ROW(chain_f16_converted, f16, need::matrix_f16 | chain_memory | need::coopmat2_conversions, 3, CHAIN_LAYERS,
+              true),
+    CHAIN_ROW(chain_f16, f16, need::matrix_f16 | chain_memory, 3, CHAIN_LAYERS, true),
+    CHAIN_ROW(chain_bf16_converted, bf16, need::matrix_bf16 | chain_memory | need::coopmat2_conversions, 3,
+              CHAIN_LAYERS, true),
+    CHAIN_ROW(chain_bf16, bf16, need::matrix_bf16 | chain_memory, 3, CHAIN_LAYERS, true),
+    CHAIN_ROW(chain_simt_f32_4, f32, need::buffer_address, 1, 4, false),
+    CHAIN_ROW(chain_simt_f32, f32, need::buffer_address, 1, CHAIN_LAYERS, false),
+    CHAIN_ROW(chain_simt_f16_4, f16, chain_memory, 1, 4, false),
+    CHAIN_ROW(chain_simt_f16, f16, chain_memory, 1, CHAIN_LAYERS, false),
+    CHAIN_ROW(chain_simt_bf16_4, bf16, chain_memory, 1, 4, false),
+    CHAIN_ROW(chain_simt_bf16, bf16, chain_memory, 1, CHAIN_LAYERS, false),
 };
+#undef CHAIN_ROW
 
-/// How a work group divides rows, in the order of preference. Measured on an H200 with four layers of 64.
+/// How a work group divides rows on the matrix units, in the order of preference. Measured on an H200 with four layers
+/// of 64.
 struct ChainTile {
     uint32_t subgroups;  // of a work group
     uint32_t matrices;   // of rows that a subgroup computes at once
@@ -55,13 +70,29 @@ inline constexpr std::array chain_tiles = {
     ChainTile{.subgroups = 1, .matrices = 1, .resident = false, .groups = 8},
 };
 
-/// Bytes of shared memory: weights, biases, zeros, masks, and a matrix of each subgroup that passes through.
+/// How it does without them.
+struct ChainSimtTile {
+    uint32_t invocations, rows;  // of a work group
+    uint32_t depth;              // rows of weights in shared memory
+};
+inline constexpr std::array chain_simt_tiles = {
+    ChainSimtTile{.invocations = 128, .rows = 64, .depth = 16},
+    ChainSimtTile{.invocations = 64, .rows = 32, .depth = 16},
+};
+/// Bytes of shared memory: rows and weights, in vectors of four.
+constexpr uint64_t chain_simt_shared_bytes(uint64_t rows, uint64_t depth, uint64_t max_width) {
+    return 16 * (rows * (max_width / 4 + 1) + depth * (max_width / 4));
+}
+/// Rows that an invocation computes at once: each takes four registers.
+inline constexpr uint32_t chain_simt_most_rows_each = 16;
+
+/// Bytes of shared memory on the matrix units: weights, biases, zeros, masks, and a matrix of each subgroup that passes
+/// through.
 constexpr uint64_t chain_shared_bytes(uint64_t weight_chunks, uint64_t layers, uint64_t max_width, uint64_t mm,
                                       uint64_t subgroups) {
     return 16 * (weight_chunks + layers * (max_width / 4) + (layers + 1) * (mm / 4) + subgroups * mm * (mm / 8 + 1));
 }
 inline constexpr uint32_t chain_most_shared_bytes = 49152;
-inline constexpr uint32_t chain_argument_bytes = CHAIN_ARGUMENT_WORDS * 4;
 /// Of a subgroup: each row takes registers for its sums and operands.
 inline constexpr uint32_t chain_most_rows_at_once = 64;
 

@@ -53,8 +53,9 @@ Refusal unsupported(std::initializer_list<TextPiece> text) { return {VKGEMM_ERRO
 // Why a layer is wider than the key's rows.
 std::optional<Status> unfit_widths(const ChainKey& key) {
     const uint32_t widest = key.value(CHAIN_ID_MAX_WIDTH);
-    if (widest == 0 || widest > CHAIN_WIDTH || widest % key.value(CHAIN_ID_MM))
-        return unsupported({"MAX_WIDTH is ", widest, "; it must be a multiple of MM from 1 to ", CHAIN_WIDTH});
+    const uint32_t step = key.module->on_matrix_units ? key.value(CHAIN_ID_MM) : 4;
+    if (widest == 0 || widest > CHAIN_WIDTH || widest % step)
+        return unsupported({"MAX_WIDTH is ", widest, "; it must be a multiple of ", step, " up to ", CHAIN_WIDTH});
     for (uint32_t id = CHAIN_ID_WIDTH; id < CHAIN_ID_WIDTH + key.value(CHAIN_ID_LAYERS); ++id)
         if (key.value(id) == 0 || key.value(id) > widest)
             return unsupported({name_of(id), " is ", key.value(id), "; it must be 1 to MAX_WIDTH (", widest, ")"});
@@ -113,9 +114,10 @@ std::optional<Status> unfit_module(const ChainModule& m, const DeviceCaps& caps)
     if (m.needs & ~caps.features)
         return unsupported(
             {m.name, " needs features that are ", caps.not_there(), ": ", feature_names(m.needs & ~caps.features)});
-    if (caps.max_push_constant_bytes < chain_argument_bytes)
-        return unsupported({"the device has ", caps.max_push_constant_bytes,
-                            " bytes of push constants; one dispatch needs ", chain_argument_bytes});
+    if (caps.max_push_constant_bytes < m.argument_bytes())
+        return unsupported({m.name, " needs ", m.argument_bytes(), " bytes of push constants; the device has ",
+                            caps.max_push_constant_bytes});
+    if (!m.on_matrix_units) return std::nullopt;
     if (caps.subgroup_size == 0) return unsupported({"the size of the device's subgroups is not known"});
     if (matrix_size(m, caps) == 0)
         return unsupported(
@@ -134,10 +136,11 @@ uint32_t matrix_size(const ChainModule& m, const DeviceCaps& caps) {
     return 0;
 }
 
-std::optional<Status> unfit(const ChainKey& key, const DeviceCaps& caps) {
-    if (auto why = unfit_module(*key.module, caps)) return why;
+namespace {
+
+std::optional<Status> unfit_tile(const ChainKey& key, const DeviceCaps& caps) {
     const auto value = [&](ChainConstantId id) { return key.value(id); };
-    const uint32_t mm = matrix_size(*key.module, caps), sg = caps.subgroup_size, layers = value(CHAIN_ID_LAYERS);
+    const uint32_t mm = matrix_size(*key.module, caps), sg = caps.subgroup_size;
     if (value(CHAIN_ID_MM) != mm || value(CHAIN_ID_MN) != mm || value(CHAIN_ID_MK) != mm || value(CHAIN_ID_SG) != sg)
         return unsupported(
             {"MM is ", value(CHAIN_ID_MM), " and SG ", value(CHAIN_ID_SG), "; the device has ", mm, " and ", sg});
@@ -146,12 +149,40 @@ std::optional<Status> unfit(const ChainKey& key, const DeviceCaps& caps) {
         return unsupported({"WG is ", wg, "; it must be a multiple of ", sg, " up to ", caps.max_invocations});
     if (rows == 0 || rows % mm || rows > chain_most_rows_at_once)
         return unsupported({"WM is ", rows, "; it must be a multiple of ", mm, " up to ", chain_most_rows_at_once});
-    if (layers == 0 || layers > CHAIN_LAYERS)
-        return unsupported({"LAYERS is ", layers, "; it must be 1 to ", CHAIN_LAYERS});
+    return std::nullopt;
+}
+
+std::optional<Status> unfit_simt_tile(const ChainKey& key, const DeviceCaps& caps) {
+    const uint32_t wg = key.value(CHAIN_ID_WG), rows = key.value(CHAIN_ID_BM), depth = key.value(CHAIN_ID_BK);
+    if (wg < CHAIN_WIDTH / 4 || wg > caps.max_invocations)
+        return unsupported({"WG is ", wg, "; it must be ", CHAIN_WIDTH / 4, " to ", caps.max_invocations});
+    const uint32_t most_rows = chain_simt_most_rows_each * (wg / (CHAIN_WIDTH / 4));
+    if (rows == 0 || rows > most_rows)
+        return unsupported({"BM is ", rows, "; it must be 1 to ", most_rows, " with ", wg, " invocations"});
+    if (depth == 0 || depth % 4 || depth > CHAIN_WIDTH)
+        return unsupported({"BK is ", depth, "; it must be a multiple of 4 up to ", CHAIN_WIDTH});
+    return std::nullopt;
+}
+
+uint64_t shared_bytes(const ChainKey& key) {
+    const auto value = [&](ChainConstantId id) { return key.value(id); };
+    return key.module->on_matrix_units
+               ? chain_shared_bytes(value(CHAIN_ID_WEIGHT_CHUNKS), value(CHAIN_ID_LAYERS), value(CHAIN_ID_MAX_WIDTH),
+                                    value(CHAIN_ID_MM), value(CHAIN_ID_WG) / value(CHAIN_ID_SG))
+               : chain_simt_shared_bytes(value(CHAIN_ID_BM), value(CHAIN_ID_BK), value(CHAIN_ID_MAX_WIDTH));
+}
+
+}  // namespace
+
+std::optional<Status> unfit(const ChainKey& key, const DeviceCaps& caps) {
+    const ChainModule& module = *key.module;
+    if (auto why = unfit_module(module, caps)) return why;
+    if (auto why = module.on_matrix_units ? unfit_tile(key, caps) : unfit_simt_tile(key, caps)) return why;
+    const uint32_t layers = key.value(CHAIN_ID_LAYERS);
+    if (layers == 0 || layers > module.layers)
+        return unsupported({"LAYERS is ", layers, "; it must be 1 to ", module.layers});
     if (auto why = unfit_widths(key)) return why;
-    const uint64_t bytes =
-        chain_shared_bytes(value(CHAIN_ID_WEIGHT_CHUNKS), layers, value(CHAIN_ID_MAX_WIDTH), mm, wg / sg);
-    if (bytes > caps.shared_bytes)
+    if (const uint64_t bytes = shared_bytes(key); bytes > caps.shared_bytes)
         return unsupported({"it takes ", bytes, " bytes of shared memory; the device has ", caps.shared_bytes});
     return std::nullopt;
 }

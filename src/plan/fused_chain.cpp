@@ -29,8 +29,14 @@ std::optional<Status> unfit_epilogue(const Problem& p) {
 }
 
 std::optional<Status> unfit_layer(const Problem& p) {
-    const bool is_f16 = p.a.type == f16 && p.b.type == f16 && p.d.type == f16 && p.accumulate == f32;
-    if (!is_f16) return no({"one dispatch is for A, B and D of f16 with sums of f32"});
+    const Type type = p.a.type;
+    if ((type != f32 && type != f16 && type != bf16) || p.b.type != type || p.d.type != type || p.accumulate != f32)
+        return no({"it is ", info(p.a.type).name, "*", info(p.b.type).name, "+", info(p.accumulate).name, "->",
+                   info(p.d.type).name,
+                   "; one dispatch is for A, B and D of one type (f32, f16 or bf16) and sums of f32"});
+    const Type bias = epilogue_type(p, VKGEMM_SLOT_BIAS).value_or(f32);
+    if (type == f32 && bias != f32)
+        return no({"its bias is ", info(bias).name, "; one dispatch of f32 is for a bias of f32"});
     if (std::max(p.n, p.k) > CHAIN_WIDTH)
         return no({"n is ", p.n, " and k is ", p.k, "; one dispatch takes rows of up to ", CHAIN_WIDTH, " elements"});
     if (p.k == 0 || p.n == 0 || p.m == 0) return no({"m, n or k is 0"});
@@ -45,9 +51,10 @@ std::optional<Status> unfit_layer(const Problem& p) {
 }
 
 // The first module that the device can run; otherwise why not the last one.
-Result<const ChainModule*> module_for(const DeviceCaps& caps) {
+Result<const ChainModule*> module_for(const DeviceCaps& caps, Type type, size_t layers) {
     std::optional<Status> why;
     for (const ChainModule& m : chain_modules) {
+        if (m.type != type || m.layers < layers) continue;
         why = unfit_module(m, caps);
         if (!why) return &m;
     }
@@ -77,18 +84,25 @@ struct Fusing {
     std::span<const Problem> layers;
     uint32_t kept;
     uint32_t alignment;  // of operands, bytes
-    uint32_t mm, widest;
+    const ChainModule& module;
+    uint32_t step, widest;  // widths are padded to a multiple of `step`
 
+    Result<FusedChain> on_matrix_units() const;
+    Result<FusedChain> simt() const;
+
+   private:
     std::optional<ChainTile> tile() const;
     uint64_t shared_bytes(const ChainTile&) const;
     bool wide(const Matrix&, uint64_t row) const;
     uint32_t flags(size_t layer) const;
     void add_layer(ChainKey&, size_t layer, uint32_t first_chunk) const;
-    FusedChain make(const ChainModule&, const ChainTile&) const;
+    void add_layers(ChainKey&, const Weights&) const;
+    FusedChain make(const ChainTile&) const;
+    FusedChain make(const ChainSimtTile&) const;
 };
 
 uint64_t Fusing::shared_bytes(const ChainTile& t) const {
-    return chain_shared_bytes(place_weights(layers, mm, t.resident).chunks, layers.size(), widest, mm, t.subgroups);
+    return chain_shared_bytes(place_weights(layers, step, t.resident).chunks, layers.size(), widest, step, t.subgroups);
 }
 
 std::optional<ChainTile> Fusing::tile() const {
@@ -100,7 +114,10 @@ std::optional<ChainTile> Fusing::tile() const {
     return std::nullopt;
 }
 
-bool Fusing::wide(const Matrix& m, uint64_t row) const { return alignment % 16 == 0 && m.ld % 8 == 0 && row % 8 == 0; }
+bool Fusing::wide(const Matrix& m, uint64_t row) const {
+    const uint32_t in_16_bytes = 16 / info(module.type).bytes;
+    return alignment % 16 == 0 && m.ld % in_16_bytes == 0 && row % in_16_bytes == 0;
+}
 
 uint32_t Fusing::flags(size_t layer) const {
     const Problem& p = layers[layer];
@@ -129,38 +146,72 @@ void Fusing::add_layer(ChainKey& to, size_t layer, uint32_t first_chunk) const {
     add(CHAIN_ID_LDD, p.d.ld);
     add(CHAIN_ID_B_CHUNK, first_chunk);
     if (p.epilogue.count == 0) return;
-    const EpilogueStep& step = p.epilogue.step[p.epilogue.count - 1];
-    add(CHAIN_ID_STEP_LOW, std::bit_cast<uint32_t>(step.low));
-    add(CHAIN_ID_STEP_HIGH, std::bit_cast<uint32_t>(step.high));
+    const EpilogueStep& last = p.epilogue.step[p.epilogue.count - 1];
+    add(CHAIN_ID_STEP_LOW, std::bit_cast<uint32_t>(last.low));
+    add(CHAIN_ID_STEP_HIGH, std::bit_cast<uint32_t>(last.high));
 }
 
-FusedChain Fusing::make(const ChainModule& module, const ChainTile& t) const {
-    const Weights weights = place_weights(layers, mm, t.resident);
-    const uint32_t sg = caps.subgroup_size, rows = t.matrices * mm;
+void Fusing::add_layers(ChainKey& to, const Weights& weights) const {
     const Problem& first = layers[0];
-    ChainKey key = {.module = &module, .constants = {}};
-    const auto add = [&](uint32_t id, uint64_t value) { key.constants.push_back({id, static_cast<uint32_t>(value)}); };
-    add(CHAIN_ID_WG, t.subgroups * sg);
-    add(CHAIN_ID_WM, rows);
-    add(CHAIN_ID_MM, mm);
-    add(CHAIN_ID_MN, mm);
-    add(CHAIN_ID_MK, mm);
-    add(CHAIN_ID_SG, sg);
-    add(CHAIN_ID_RESIDENT, t.resident);
+    const auto add = [&](uint32_t id, uint64_t value) { to.constants.push_back({id, static_cast<uint32_t>(value)}); };
     add(CHAIN_ID_LAYERS, layers.size());
     add(CHAIN_ID_INPUTS, first.k);
     add(CHAIN_ID_WIDE_ROWS, wide(first.a, first.k));
     add(CHAIN_ID_LDA, first.a.ld);
     add(CHAIN_ID_MAX_WIDTH, widest);
+    for (size_t i = 0; i < layers.size(); ++i) add_layer(to, i, weights.first_chunk[i]);
+    std::ranges::sort(to.constants, {}, &ChainConstant::id);
+}
+
+FusedChain Fusing::make(const ChainTile& t) const {
+    const Weights weights = place_weights(layers, step, t.resident);
+    const uint32_t sg = caps.subgroup_size, rows = t.matrices * step;
+    FusedChain out = {.key = {.module = &module, .constants = {}}, .tile = {}};
+    const auto add = [&](uint32_t id, uint32_t value) { out.key.constants.push_back({id, value}); };
+    add(CHAIN_ID_WG, t.subgroups * sg);
+    add(CHAIN_ID_WM, rows);
+    add(CHAIN_ID_MM, step);
+    add(CHAIN_ID_MN, step);
+    add(CHAIN_ID_MK, step);
+    add(CHAIN_ID_SG, sg);
+    add(CHAIN_ID_RESIDENT, t.resident);
     add(CHAIN_ID_WEIGHT_CHUNKS, weights.chunks);
-    for (size_t i = 0; i < layers.size(); ++i) add_layer(key, i, weights.first_chunk[i]);
-    std::ranges::sort(key.constants, {}, &ChainConstant::id);
-    FusedChain out = {.key = std::move(key), .tile = {}};
-    out.tile = concat({"WG=", t.subgroups * sg, ",WM=", rows, ",MM=", mm, ",RESIDENT=", int(t.resident)});
+    add_layers(out.key, weights);
+    out.tile = concat({"WG=", t.subgroups * sg, ",WM=", rows, ",MM=", step, ",RESIDENT=", int(t.resident)});
     out.rows_at_once = rows;
     constexpr uint32_t usual_units = 64;  // where the device does not tell
     out.most_groups = std::min(caps.max_groups_x, (caps.compute_units ? caps.compute_units : usual_units) * t.groups);
     return out;
+}
+
+FusedChain Fusing::make(const ChainSimtTile& t) const {
+    FusedChain out = {.key = {.module = &module, .constants = {}}, .tile = {}};
+    const auto add = [&](uint32_t id, uint32_t value) { out.key.constants.push_back({id, value}); };
+    add(CHAIN_ID_WG, t.invocations);
+    add(CHAIN_ID_BM, t.rows);
+    add(CHAIN_ID_BK, t.depth);
+    add_layers(out.key, {.first_chunk = std::vector<uint32_t>(layers.size())});
+    out.tile = concat({"WG=", t.invocations, ",BM=", t.rows, ",BK=", t.depth});
+    out.rows_at_once = t.rows;
+    out.most_groups = caps.max_groups_x;
+    return out;
+}
+
+Result<FusedChain> Fusing::on_matrix_units() const {
+    if (const auto t = tile()) return make(*t);
+    return no({"the weights take more shared memory than the device has (", caps.shared_bytes,
+               " bytes), or than a chain may use (", chain_most_shared_bytes, ")"});
+}
+
+Result<FusedChain> Fusing::simt() const {
+    for (const ChainSimtTile& t : chain_simt_tiles)
+        if (t.invocations <= caps.max_invocations &&
+            chain_simt_shared_bytes(t.rows, t.depth, widest) <= caps.shared_bytes)
+            return make(t);
+    const ChainSimtTile& least = chain_simt_tiles.back();
+    return no({"one dispatch takes ", chain_simt_shared_bytes(least.rows, least.depth, widest),
+               " bytes of shared memory and ", least.invocations, " invocations; the device has ", caps.shared_bytes,
+               " and ", caps.max_invocations});
 }
 
 }  // namespace
@@ -174,12 +225,16 @@ Result<FusedChain> fuse(const DeviceCaps& caps, std::span<const Problem> complet
     if (!request.kernel.empty() || !request.tile.empty() || !request.preferred_kernel.empty())
         return no({"a kernel or tile is asked for, which computes single products"});
     if (request.descriptors) return no({"descriptors are asked for, and one dispatch takes device addresses"});
+    if (caps.kind == DeviceKind::cpu) return no({"on a CPU, separate products are faster"});
     if (request.dispatch_seconds > 0) return no({"dispatchSeconds limits the time of a dispatch"});
     if (completed.size() > CHAIN_LAYERS)
         return no({"there are ", completed.size(), " products; one dispatch computes up to ", CHAIN_LAYERS});
     uint64_t widest = completed[0].k;
     for (size_t i = 0; i < completed.size(); ++i) {
         if (auto why = unfit_layer(completed[i])) return no({"product ", i, ": ", why->text});
+        if (completed[i].a.type != completed[0].a.type)
+            return no({"product ", i, " has the type ", info(completed[i].a.type).name, ", and product 0 ",
+                       info(completed[0].a.type).name});
         widest = std::max(widest, completed[i].n);
     }
     const bool all_kept =
@@ -187,19 +242,17 @@ Result<FusedChain> fuse(const DeviceCaps& caps, std::span<const Problem> complet
     if (all_kept && completed[0].m > chain_most_rows_all_kept)
         return no({"every D is kept, and m is ", completed[0].m, "; above ", chain_most_rows_all_kept,
                    " separate products are faster then"});
-    const auto module = module_for(caps);
+    const auto module = module_for(caps, completed[0].a.type, completed.size());
     if (!module) return module.status();
+    const uint32_t step = (*module)->on_matrix_units ? matrix_size(**module, caps) : 4;
     const Fusing fusing = {.caps = caps,
                            .layers = completed,
                            .kept = kept,
                            .alignment = request.operand_alignment,
-                           .mm = matrix_size(**module, caps),
-                           .widest = static_cast<uint32_t>(round_up(widest, matrix_size(**module, caps)))};
-    const auto tile = fusing.tile();
-    if (!tile)
-        return no({"the weights take more shared memory than the device has (", caps.shared_bytes,
-                   " bytes), or than a chain may use (", chain_most_shared_bytes, ")"});
-    return fusing.make(**module, *tile);
+                           .module = **module,
+                           .step = step,
+                           .widest = static_cast<uint32_t>(round_up(widest, step))};
+    return fusing.module.on_matrix_units ? fusing.on_matrix_units() : fusing.simt();
 }
 
 }  // namespace vkgemm::plan

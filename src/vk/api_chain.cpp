@@ -106,7 +106,7 @@ Result<std::unique_ptr<VkgemmChain_T>> make_chain(VkgemmContext context, Planned
     }
     out->plan.plans.clear();
     if (out->plan.fused && !dry) {
-        auto use = context->pipelines.get(out->plan.fused->key, planned.flags & VKGEMM_PLAN_CAPTURE_STATISTICS);
+        auto use = context->pipelines.get(out->plan.fused->key, false);
         if (!use) return use.status();
         out->use = std::move(*use);
     }

@@ -188,7 +188,7 @@ class FusedArguments {
         words_[at] = static_cast<uint32_t>(address);
         words_[at + 1] = static_cast<uint32_t>(address >> 32);
     }
-    std::array<uint32_t, CHAIN_ARGUMENT_WORDS> words_{};
+    std::array<uint32_t, CHAIN_ARGUMENT_WORDS(CHAIN_LAYERS)> words_{};
     size_t at_ = CHAIN_HEADER_WORDS;
 };
 
@@ -305,7 +305,7 @@ void record_fused(const ChainRun& r, VkCommandBuffer cmd) {
     if (groups) {
         f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, chain.use.program().pipeline);
         f.CmdPushConstants(cmd, chain.context->pipelines.chain_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                           plan::chain_argument_bytes, args.data());
+                           chain.plan.fused->key.module->argument_bytes(), args.data());
         f.CmdDispatch(cmd, groups, 1, 1);
     }
     record_barrier_after(f, cmd, r.run.flags);

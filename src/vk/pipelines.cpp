@@ -118,8 +118,8 @@ std::optional<Status> Pipelines::init(const Device& device, uint32_t max_push_co
 }
 
 std::optional<Status> Pipelines::make_chain_layout(uint32_t max_push_constant_bytes) {
-    if (max_push_constant_bytes < plan::chain_argument_bytes) return std::nullopt;
-    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, plan::chain_argument_bytes};
+    const uint32_t most_bytes = CHAIN_ARGUMENT_WORDS(CHAIN_LAYERS) * 4;
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, std::min(most_bytes, max_push_constant_bytes)};
     VkPipelineLayoutCreateInfo info = {};
     info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
     info.pushConstantRangeCount = 1;

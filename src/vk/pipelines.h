@@ -135,7 +135,7 @@ class Pipelines {
     const Device* device_ = nullptr;
     VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
     VkPipelineLayout layouts_[2][2] = {};             // of modules that sum in f64, or not; by Binding
-    VkPipelineLayout chain_layout_ = VK_NULL_HANDLE;  // null: the device has too few push constants for chains
+    VkPipelineLayout chain_layout_ = VK_NULL_HANDLE;  // of all chains, whatever bytes they take
     std::mutex mutex_;                                // of entries_
     std::mutex cache_mutex_;                          // of device_->cache, where that is externally synchronised
     std::condition_variable compiled_;

@@ -107,6 +107,32 @@ TEST_CASE("fusing: a work group has no more subgroups than the device allows") {
     }
 }
 
+TEST_CASE("fusing: without what matrix units need, ordinary arithmetic") {
+    for (const auto& change : std::vector<std::function<void(Case&)>>{
+             [](Case& c) { c.caps.max_push_constant_bytes = 128; }, [](Case& c) { c.caps.matrix_shapes.clear(); },
+             [](Case& c) { c.caps.features &= ~need::coopmat; },
+             [](Case& c) { c.caps.api_version = 1u << 22 | 2u << 12; }, [](Case& c) { c.caps.subgroup_size = 0; }}) {
+        Case c;
+        change(c);
+        const auto fused = c.fuse();
+        REQUIRE_MESSAGE(bool(fused), fused.status().text);
+        CHECK(fused->key.module->name == "chain_simt_f16_4");
+        CHECK(fused->tile == "WG=128,BM=64,BK=16");
+        CHECK(fused->groups(65536) == 1024);
+        CHECK(fused->groups(65) == 2);
+    }
+    Case c;
+    c.layers.assign(5, layer(63, 63));
+    for (Problem& p : c.layers) p.a.type = f32;
+    c.caps.shared_bytes = 16384;
+    const auto fused = c.fuse();
+    REQUIRE_MESSAGE(bool(fused), fused.status().text);
+    CHECK(fused->key.module->name == "chain_simt_f32");
+    CHECK(fused->tile == "WG=64,BM=32,BK=16");
+    CHECK(value_of(*fused, CHAIN_ID_MAX_WIDTH) == 64);
+    CHECK((value_of(*fused, CHAIN_ID_FLAGS) & (CHAIN_WIDE_B | CHAIN_WIDE)) == 0);
+}
+
 TEST_CASE("fusing: the reason against one dispatch") {
     const auto refused = [](const std::function<void(Case&)>& change, const std::vector<std::string>& words) {
         Case c;
@@ -120,7 +146,7 @@ TEST_CASE("fusing: the reason against one dispatch") {
     refused([](Case& c) { c.layers[2] = layer(65, 64); }, {"product 2", "n is 65", "up to 64"});
     refused([](Case& c) { c.layers[0] = layer(64, 80); }, {"product 0", "k is 80", "up to 64"});
     refused([](Case& c) { c.layers.assign(7, layer(64, 64)); }, {"7 products", "up to 6"});
-    refused([](Case& c) { c.layers[1].a.type = f32; }, {"product 1", "f16"});
+    refused([](Case& c) { c.layers[1].a.type = f32; }, {"product 1", "type f32", "product 0", "f16"});
     refused([](Case& c) { c.layers[1].accumulate = f16; }, {"product 1", "sums of f32"});
     refused([](Case& c) { c.layers[1].cSource = VKGEMM_C_IS_D; }, {"product 1", "C"});
     refused([](Case& c) { c.layers[3].d.layout = columnMajor; }, {"product 3", "row-major"});
@@ -147,10 +173,28 @@ TEST_CASE("fusing: the reason against one dispatch") {
     refused([](Case& c) { c.request.preferred_kernel = "naive_f32_8x8"; }, {"kernel"});
     refused([](Case& c) { c.request.dispatch_seconds = 1; }, {"dispatchSeconds"});
     refused([](Case& c) { c.request.descriptors = true; }, {"descriptors"});
-    refused([](Case& c) { c.caps.max_push_constant_bytes = 128; }, {"128 bytes of push constants", "184"});
-    refused([](Case& c) { c.caps.matrix_shapes.clear(); }, {"16x16x16"});
-    refused([](Case& c) { c.caps.features &= ~need::coopmat; }, {"not enabled", "coopmat"});
-    refused([](Case& c) { c.caps.api_version = 1u << 22 | 2u << 12; }, {"Vulkan 1.3", "Vulkan 1.2"});
+    refused(
+        [](Case& c) {
+            c.caps.max_push_constant_bytes = 128;
+            c.layers.assign(5, layer(64, 64));
+        },
+        {"184 bytes of push constants", "128"});
+    refused([](Case& c) { c.caps.features &= ~need::buffer_address; }, {"not enabled", "buffer_address"});
     refused([](Case& c) { c.caps.shared_bytes = 8192; }, {"shared memory", "8192"});
-    refused([](Case& c) { c.caps.subgroup_size = 0; }, {"subgroups"});
+    refused([](Case& c) { c.caps.kind = DeviceKind::cpu; }, {"CPU"});
+    refused(
+        [](Case& c) {
+            c.caps.matrix_shapes.clear();
+            c.caps.shared_bytes = 8192;
+        },
+        {"12800 bytes of shared memory", "8192"});
+    refused(
+        [](Case& c) {
+            c.layers.assign(2, layer(64, 64));
+            for (Problem& p : c.layers) p.a.type = f32;
+            c.layers[1].epilogue = {};
+            c.layers[1].epilogue.add({.kind = VKGEMM_STEP_BIAS_COL});
+            c.layers[1].biasType = f16;
+        },
+        {"product 1", "bias is f16", "f32"});
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <random>
 
+#include "support/limited_device.h"
 #include "support/numbers.h"
 
 namespace vkgemm::test {
@@ -204,10 +205,29 @@ void Network::run_separately(uint64_t rows) {
     check_untouched(rows, before, true);
 }
 
-Chain make_chain(const ChainProblem& p, const PlanOptions& o) {
-    auto made = Chain::create(device().context(), p, o);
-    REQUIRE_MESSAGE(bool(made), made.status().text);
-    return *std::move(made);
+// A CPU computes chains by separate products, so there the context is one for a GPU.
+VkgemmContext chain_context() {
+    const bool is_cpu = device().info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    return is_cpu ? limited_context(device().info().maxInvocations) : device().context().handle();
+}
+
+Chain make_chain(const ChainProblem& p) {
+    const convert::ChainProblemC problem(p);
+    VkgemmChain made = nullptr;
+    VkgemmError error{};
+    const VkgemmResult r = vkgemmCreateChain(chain_context(), problem.get(), nullptr, &made, &error);
+    REQUIRE_MESSAGE(r >= 0, error.text);
+    return Chain(made);
+}
+
+std::string explain_chain(const ChainProblem& p) {
+    const convert::ChainProblemC problem(p);
+    std::string out(4096, ' ');
+    size_t size = out.size();
+    VkgemmError error{};
+    const VkgemmResult r = vkgemmExplainChain(chain_context(), problem.get(), nullptr, out.data(), &size, &error);
+    REQUIRE_MESSAGE(r == VKGEMM_SUCCESS, error.text);
+    return out.c_str();
 }
 
 }  // namespace vkgemm::test

@@ -80,8 +80,12 @@ class Network {
     host::Buffer memory_, workspace_;
 };
 
-/// Creates a chain that must succeed.
-Chain make_chain(const ChainProblem&, const PlanOptions& = {});
+/// Where chains are made: the device, or a GPU if it is a CPU, which would compute separate products.
+VkgemmContext chain_context();
+
+/// Both must succeed.
+Chain make_chain(const ChainProblem&);
+std::string explain_chain(const ChainProblem&);
 
 /// The index of an element of a dense or padded matrix.
 uint64_t index_of(const Matrix&, uint64_t row, uint64_t col);

@@ -10,6 +10,7 @@
 //     ... driver_table --random 300 1                                      fails if a default choice for 300 random
 //                                                                          problems of seed 1 spills, with or without
 //                                                                          workspace
+//     ... driver_table --chains                                            fails if a typical chain spills
 //
 // vkgemm inspect shows everything that a driver reports on one kernel, with any tile.
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include <map>
 #include <span>
 
+#include "drivers/chains.h"
 #include "drivers/compiler.h"
 #include "drivers/random_spills.h"
 #include "plan/choice/select.h"
@@ -220,12 +222,13 @@ int main(int count, char** arguments) {
     if (count == 4 && word == "--random")
         return random_spills(device, std::strtoull(words[2], nullptr, 10), std::strtoull(words[3], nullptr, 10)) ? 1
                                                                                                                  : 0;
+    if (count == 2 && word == "--chains") return spilling_chains(device) ? 1 : 0;
     if (count == 3 && word == "--summary")
         std::printf("%s\n", summarise(device).row(words[2]).c_str());
     else if (count > 1)
         give_up(
             "usage: driver_table [--summary DRIVER | --check DRIVER PAGE | --clean KERNEL PROBLEM | --random COUNT "
-            "SEED]");
+            "SEED | --chains]");
     else
         print_tables(device);
 }
