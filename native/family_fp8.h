@@ -7,7 +7,7 @@ namespace vkgemm::plan::family::wgmma {
 
 // Of the accuracy of narrow, because the units keep fewer binary digits of a sum than f32 does (docs/accuracy.md).
 constexpr Family make_fp8() {
-    Family f = plain;
+    Family f = unfitted(plain);
     f.variant = "fp8";
     f.accuracy = VKGEMM_ACCURACY_NARROW;
     f.takes_fp8 = true;

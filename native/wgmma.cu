@@ -36,7 +36,9 @@ EVERY_LAYOUT(128, 64, 8)
 #    if !PASTE(IS_, VKGEMM_D)  // kernels that finish for four types weigh much, and these would be used least
 EVERY_LAYOUT(128, 192, 4)
 EVERY_LAYOUT(64, 128, 8)
-#        if PASTE(BYTES_OF_, VKGEMM_A) == 2  // boxes of a row-major B would have 64 columns
+#        if PASTE(BYTES_OF_, VKGEMM_A) == 2
+EVERY_LAYOUT(64, 64, 12)
+// boxes of a row-major B would have 64 columns
 KERNEL(64, 32, 64, nt, 16)
 KERNEL(64, 32, 64, tt, 16)
 #        endif

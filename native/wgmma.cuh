@@ -29,13 +29,13 @@ struct Product {
     // where a tile is long in the making; small ones are better begun at once.
     static constexpr uint32_t lead_steps = BN == 256 ? 2 : 0;
     using Sum = SumOf<A>;
-    static constexpr bool by_warp = std::is_same_v<A, f64>;   // not by warp group: there are no such units
-    static constexpr bool by_lines = std::is_same_v<A, fp8>;  // sums leave the units after every line of A and B
-    static constexpr bool shares_rows = BM == 64;             // the consumers have the same rows
-    static constexpr bool shares_tile = BN == 32;             // or even the whole tile: each has every other stage
+    static constexpr bool by_warp = std::is_same_v<A, f64>;       // not by warp group: there are no such units
+    static constexpr bool by_lines = std::is_same_v<A, fp8>;      // sums leave the units after every line of A and B
+    static constexpr bool shares_rows = BM == 64;                 // the consumers have the same rows
+    static constexpr bool shares_tile = shares_rows && BN <= 64;  // or even the whole tile: each has every other stage
     static constexpr uint32_t columns = shares_rows && !shares_tile ? BN / 2 : BN, sums_per_thread = columns / 2;
     static constexpr uint32_t readers = shares_tile ? consumer_warps / 2 : consumer_warps;  // of a stage
-    static_assert((BM == 64 || BM == 128) && (columns % 64 == 0 || shares_tile) && columns <= 256);
+    static_assert((BM == 64 || BM == 128) && (columns % 64 == 0 || BN == 32) && columns <= 256);
     static constexpr bool has_gelu = sizeof(D) == 2 && BN == 256;  // code of its own, where it is used most
 
     const NativeArgs& x;
@@ -171,7 +171,8 @@ struct Product {
             store_sums<bf16>(x, box, sums, alpha, row, col, z);
     }
 
-    /// Of a tile of 32 columns the first group adds up the even stages, the second the odd ones; the first finishes.
+    /// Of a tile that both groups share, the first adds up the even stages and the second the odd ones. The first
+    /// finishes it.
     DEVICE void consume_together() const {
         static_assert(STAGES % 2 == 0);
         const uint32_t warp = __shfl_sync(~0u, threadIdx.x / 32 - 4, 0), group = warp / 4, lane = threadIdx.x % 32;
@@ -179,22 +180,35 @@ struct Product {
         const Finish<D> finish(x);
         RingPlace<STAGES> at;
         Sum sums[sums_per_thread];
-        uint32_t turn = 0;
-        for (uint32_t work = blockIdx.x, count = work_count(x); work < count; work += gridDim.x, turn ^= 1) {
+        Staging box = {staging + warp * staging_bytes, lane};  // of the first group
+        const uint32_t exchanged = staging + 4 * staging_bytes + threadIdx.x % 128 * 4;
+        static_assert(sums_per_thread * 512 <= 4 * staging_bytes);
+        const bool is_plain = finish.is_plain();
+        for (uint32_t work = blockIdx.x, count = work_count(x); work < count; work += gridDim.x) {
             sum_own_stages(sums, at, depth_of(x, slice_of(x, work)), a, b, group, lane);
-            // Two places in turn: the second group writes one while the first may still read the other.
-            const uint32_t shared = staging + turn * sums_per_thread * 512 + threadIdx.x % 128 * 4;
             if (group == 1) {
 #pragma unroll
-                for (uint32_t i = 0; i < sums_per_thread; ++i) store_one(shared + i * 512, bits_of(sums[i]));
+                for (uint32_t i = 0; i < sums_per_thread; ++i) store_one(exchanged + i * 512, bits_of(sums[i]));
             }
             await_each_other();
-            if (group == 1) continue;
+            if (group == 0) {
 #pragma unroll
-            for (uint32_t i = 0; i < sums_per_thread; ++i) sums[i] += load_one(shared + i * 512);
+                for (uint32_t i = 0; i < sums_per_thread; ++i) sums[i] += load_one(exchanged + i * 512);
+            }
+            await_each_other();  // before the second group writes the next
+            if (group == 1) continue;
             const Place place = place_of<BM, BN>(x, work);
-            finish.finish_few(sums, place.row + warp * 16 + lane / 4, place.col + lane % 4 * 2, place);
+            const uint32_t z = place.slice * x.args.batch + place.batch, row = place.row + warp * 16;
+            if constexpr (BN < 64)
+                finish.finish_few(sums, row + lane / 4, place.col + lane % 4 * 2, place);
+            else if (is_plain && x.constants[PARTIAL] != 0)
+                store_sums<Sum>(x, box, sums, Sum{1}, row, place.col, z);
+            else if (is_plain)
+                store_sums<D>(x, box, sums, finish.scalars.alpha, row, place.col, z);
+            else
+                finish.finish_all(box, sums, row, place.col, place);
         }
+        if (lane == 0) wait_until_stores_have_read<0>();
     }
     DEVICE void sum_own_stages(Sum (&sums)[sums_per_thread], RingPlace<STAGES>& at, const Depth& depth, uint64_t a,
                                uint64_t b, uint32_t group, uint32_t lane) const {

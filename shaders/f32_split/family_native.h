@@ -8,7 +8,7 @@ namespace vkgemm::plan::family {
 // A product of f32 is `products` products of parts. gpu_cost.mac is the cost of two.
 constexpr Family wgmma_split(std::string_view name, OperandSplit operand_split, VkgemmAccuracy accuracy,
                              double products) {
-    Family f = wgmma::plain;
+    Family f = wgmma::unfitted(wgmma::plain);
     f.name = name;
     f.variant = "native";
     f.rules = [](const Tile& t, TileRules& r) {

@@ -5,6 +5,7 @@
 
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
+#include "plan/choice/tile_terms.h"
 
 namespace vkgemm::plan {
 namespace {
@@ -23,10 +24,12 @@ Result<Plan> plan_within(uint64_t bytes, const DeviceKernels& device, const Prob
     return make_plan(device, given, request);
 }
 
-// The cost of `without`, divided by that of `with`. The terms of tiles are known of shaders alone, so a shader and
-// machine code are compared without them.
+// The cost of `without`, divided by that of `with`. A shader and machine code that has no factor of its tile
+// (tile_terms.h) are compared without terms.
 double cost_ratio(const DeviceKernels& device, const Plan& without, const Plan& with, const Request& request) {
-    if (is_native(without) == is_native(with)) return without.cost / with.cost;
+    const Choice& native = is_native(with) ? with.choice : without.choice;
+    if (is_native(without) == is_native(with) || find_tile_terms(*native.kernel, native.tile, device.caps()))
+        return without.cost / with.cost;
     Request plain = request;
     plain.corrected = false;
     const auto before = make_plan(device, without.problem.given, plain);

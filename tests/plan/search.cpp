@@ -37,11 +37,14 @@ TEST_CASE("the search that gives up early finds what judging every kernel and sc
                 const Problem p = normalised(line);
                 Request request;
                 request.workspace_limit = workspace;
-                // The terms of tiles decide among shaders, and not whether machine code is taken.
+                // Without factors of machine code, terms decide among shaders, and not whether it is taken.
                 Request without_terms = request;
                 without_terms.corrected = false;
                 const auto plain = list_candidates(kernels, p, without_terms),
                            all = list_candidates(kernels, p, request);
+                const bool unfitted = std::ranges::any_of(all, [&](const Candidate& x) {
+                    return !x.why && x.kernel->module.is_native() && !find_tile_terms(*x.kernel, x.kernel->tile, *caps);
+                });
                 const auto cheapest = [](const std::vector<Candidate>& list, const auto& is_meant) {
                     const Candidate* best = nullptr;
                     for (const Candidate& x : list)
@@ -50,7 +53,8 @@ TEST_CASE("the search that gives up early finds what judging every kernel and sc
                 };
                 const Candidate* best = cheapest(plain, [](const Candidate&) { return true; });
                 const bool native = best && best->kernel->module.is_native();
-                best = cheapest(all, [&](const Candidate& x) { return x.kernel->module.is_native() == native; });
+                best = cheapest(
+                    all, [&](const Candidate& x) { return !unfitted || x.kernel->module.is_native() == native; });
                 const Result<Choice> choice = select(kernels, p, request);
                 REQUIRE(bool(choice) == (best != nullptr));
                 if (!best) continue;

@@ -124,6 +124,7 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
         if (is_called(*family, fitted.family)) weights = fitted.weights;
     if (on_cpu) return;
     const GpuCost& gpu_cost = family->gpu_cost;
+    weights.passes *= gpu_cost.passes;
     const double loads_per_mac = t.TM && t.TN ? 1.0 / t.TM + 1.0 / t.TN : 0;
     const double mac = gpu_cost.mac + gpu_cost.fragment_load * loads_per_mac;
     const bool by_bytes = family->uses_matrix_units || (VKGEMM_HAS_NATIVE && k.module.is_native());
@@ -160,7 +161,7 @@ ProductCost::ProductCost(const KernelCost& k, const Problem& p, bool corrected)
     : k_(k),
       p_(p),
       tiles_(ceil_of(double(p.m), k.rows) * ceil_of(double(p.n), k.cols) * double(p.batch)),
-      terms_(corrected && has_terms(p) ? k.terms : nullptr) {
+      terms_(corrected && has_terms(p) && k.terms && k.terms->has_facts ? k.terms : nullptr) {
     if (k_.on_cpu) {
         const auto bytes = [](const Matrix& x, uint64_t elements) { return double(info(x.type).bytes_of(elements)); };
         const bool cached = bytes(p.a, p.m * p.k) + bytes(p.b, p.k * p.n) <= cpu_cache_bytes;

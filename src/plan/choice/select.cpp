@@ -112,14 +112,16 @@ Request without_terms(Request request) {
     return request;
 }
 
-// The terms of tiles are known of shaders alone. So whether machine code is taken is decided without them, and which
-// shader is taken, with them.
+// Machine code without factors of its tiles (tile_terms.h) has costs that compare with those of shaders without terms.
+bool has_unfitted_native(const Search& s) {
+    return VKGEMM_HAS_NATIVE && std::ranges::any_of(s.device.products(s.p), [&](const DeviceKernels::Product& x) {
+               return x.kernel->module.is_native() && !x.cost.terms && serves(x, s);
+           });
+}
+
+// Whether machine code without factors is taken is decided without shaders' terms, and which shader is, with them.
 void take_cheapest_of_all(Choice& choice, const Search& s) {
-    const auto is_served = [&](const DeviceKernels::Product& x) {
-        return x.kernel->module.is_native() && serves(x, s);
-    };
-    if (!VKGEMM_HAS_NATIVE || !s.request.corrected || std::ranges::none_of(s.device.products(s.p), is_served))
-        return take_cheapest_of(true, choice, s);
+    if (!s.request.corrected || !has_unfitted_native(s)) return take_cheapest_of(true, choice, s);
     const Request plain = without_terms(s.request);
     take_cheapest_of(true, choice, with_request(s, plain));
     if (!choice.kernel || choice.kernel->module.is_native()) return;
@@ -168,7 +170,7 @@ void prefer_native(Choice& choice, const Search& s) {
     if (!VKGEMM_HAS_NATIVE || !choice.tuned || !choice.tuned->is_built_in) return;
     Choice plain;
     const KernelCost cost(*choice.kernel, choice.tile, s.device.caps());
-    const Request request = without_terms(s.request);
+    const Request request = has_unfitted_native(s) ? without_terms(s.request) : s.request;
     if (!take_below(INFINITY, plain, {*choice.kernel, choice.tile, cost}, with_request(s, request))) return;
     double least = plain.schedule.cost;
     for (const DeviceKernels::Product& x : s.device.products(s.p))

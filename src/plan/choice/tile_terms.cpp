@@ -25,6 +25,7 @@ constexpr uint32_t bytes_of(Type a) { return info(a == mixed ? f32 : a).bytes; }
 #define MODULE(module, fam, role, a, b, d, acc, ...)                                   \
     [[maybe_unused]] constexpr uint32_t module##_family = number_of(family::fam.name); \
     [[maybe_unused]] constexpr uint32_t module##_bytes = bytes_of(a);
+#define NATIVE MODULE
 #include "rows.def"
 
 // Of all kernels of this family, element size and tile.
@@ -44,16 +45,19 @@ constexpr RowOfTerms row_of(uint32_t family, uint32_t bytes, const Tile& t, cons
             .terms = terms};
 }
 
-// The offsets, and then what the facts add.
+// Of a tile with facts: the offsets, and then what the facts add.
 template <class... Numbers>
 constexpr TileTerms make_terms(int step, [[maybe_unused]] Numbers... numbers) {
-    TileTerms out = {uint8_t(step)};
+    TileTerms out = {.step = uint8_t(step)};
 #if VKGEMM_HAS_TILE_TERMS
-    constexpr size_t facts = size_t(TileFact::count);
-    static_assert(sizeof...(numbers) == hidden_units + facts);
-    const int8_t all[] = {int8_t(numbers)...};
-    std::copy_n(all, hidden_units, out.offsets);
-    std::copy_n(all + hidden_units, facts, out.of_facts);
+    if constexpr (sizeof...(numbers) > 0) {
+        constexpr size_t facts = size_t(TileFact::count);
+        static_assert(sizeof...(numbers) == hidden_units + facts);
+        const int8_t all[] = {int8_t(numbers)...};
+        out.has_facts = true;
+        std::copy_n(all, hidden_units, out.offsets);
+        std::copy_n(all + hidden_units, facts, out.of_facts);
+    }
 #endif
     return out;
 }
@@ -124,8 +128,7 @@ const FactWeights& fact_weights() {
 
 const TileTerms* find_tile_terms(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
     const ElementBytes bytes = k.module.element_bytes();
-    if (!is_fitted(dev) || bytes.accumulator == 8 || k.module.is_native() || !k.module.family.variant.empty())
-        return nullptr;
+    if (!is_fitted(dev) || bytes.accumulator == 8 || !k.module.family.variant.empty()) return nullptr;
     const uint32_t family = number_of(k.module.family.name);
     for (const RowOfTerms& x : rows_of_terms)
         if (x.rows == t.BM && x.cols == t.BN && x.depth == t.BK && x.family == family && x.bytes == bytes.a &&

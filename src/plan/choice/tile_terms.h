@@ -76,7 +76,8 @@ using HiddenUnits = std::array<float, hidden_units>;
 
 /// Of one tile.
 struct TileTerms {
-    uint8_t step = 100;  // factor on the time of a step of K, in hundredths
+    uint8_t step = 100;      // factor on the time of a step of K, in hundredths
+    bool has_facts = false;  // else that factor is all
 #if VKGEMM_HAS_TILE_TERMS
     int8_t offsets[hidden_units] = {};              // of the hidden units, in units of offset_unit
     int8_t of_facts[size_t(TileFact::count)] = {};  // what each fact adds to the logarithm, in units of term_unit
@@ -84,8 +85,7 @@ struct TileTerms {
 };
 inline constexpr float offset_unit = 1.0F / 32, term_unit = 1.0F / 128, weight_unit = 1.0F / 64;
 
-/// Null: there are none. They hold for the devices that fact_weights.def names, and none were fitted to sums of f64 and
-/// to machine code.
+/// Null: there are none. They hold for the devices that fact_weights.def names, and none were fitted to sums of f64.
 const TileTerms* find_tile_terms(const Kernel&, const Tile&, const DeviceCaps&);
 
 #if VKGEMM_HAS_TILE_TERMS

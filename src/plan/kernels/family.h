@@ -107,6 +107,7 @@ struct GpuCost {
     double group = 0;             // the start and end of a round of work groups
     double start = 0;             // of each work group of a round, beyond that
     double launch = 8000;         // a barrier and a dispatch
+    double passes = 1;            // factor on the passes before and after the product
     double bytes_per_cycle = 33;  // of operands and results, each counted once
     double reread = 0;            // a further read of A or B by the next row or column of tiles, as a part of the first
     bool overlaps = false;        // steps hide memory traffic, or it hides them; else both are added
