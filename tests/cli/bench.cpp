@@ -74,6 +74,10 @@ TEST_CASE("bench --random: what the choice loses, and every time in the file") {
     CHECK(lines == times + 1);
     refused(2, "bench --random 1 --json r.json --csv r.json", {"--csv"});
     expect(run(0, "bench --random 50 --max-flops 2e7 --type f32 --budget 0.1 --quiet").out, {"1 of 50 problems"});
+    write("two.txt", "144x144x144\ni8*i8 136x160x144\n");
+    refused(2, "bench --random 1 --suite two.txt --type f32", {"--suite", "--type"});
+    refused(2, "bench --random 1 --suite two.txt --draw networks", {"--draw", "--suite"});
+    expect(run(0, "bench --random 9 --suite two.txt --kernel shaders,all --quiet").out, {"2 of 2 problems", "i8*i8"});
     run(0, "bench --random 1 --draw networks --max-flops 3e7 --type f32 --quiet --json r.json");
     CHECK(Json::parse(read("r.json"))["options"]["draw"] == "networks");
 }

@@ -92,6 +92,24 @@ TEST_CASE("random problems of networks: layers, attention and few rows") {
     CHECK((*all)[0].c.text != drawn(1, 3, "f16,bf16")[0].c.text);
 }
 
+TEST_CASE("problems drawn from others: each once, in an order of the seed, a smaller number the first of a larger") {
+    std::vector<Case> all;
+    for (int i = 1; i <= 30; ++i) all.push_back(*parse_case((i % 2 ? "f16*f16 " : "") + std::to_string(i) + "x8x8"));
+    const auto some = drawn_from(all, 5, 7), every = drawn_from(all, 99, 7), other = drawn_from(all, 30, 8);
+    REQUIRE(some.size() == 5);
+    REQUIRE(every.size() == 30);
+    std::set<std::string> texts;
+    size_t same = 0;
+    for (size_t i = 0; i < every.size(); ++i) {
+        if (i < some.size()) CHECK(some[i].c.text == every[i].c.text);
+        same += every[i].c.text == other[i].c.text;
+        texts.insert(every[i].c.text);
+        CHECK(every[i].kind == (every[i].c.problem.m % 2 ? "f16" : "f32"));
+    }
+    CHECK(texts.size() == 30);
+    CHECK(same < 10);
+}
+
 TEST_CASE("random problems: an unknown type and too few operations are refused") {
     CHECK(has_words(random_problems(1, 1, "f32,f23", 1e9).status().text, "f23", "--type"));
     CHECK(has_words(random_problems(1, 1, "f32,", 1e9).status().text, "''"));

@@ -359,6 +359,7 @@ int show_saved(const Session& session, const Options& options) {
 int run(const Session& session, Options options) {
     if (options.random.problems) {
         RandomBench& r = options.random;
+        r.suite = options.suite;
         r.types = options.type;
         r.json = options.json;
         r.csv = options.csv;

@@ -23,22 +23,29 @@ nlohmann::ordered_json json_of(const Session& session, const RandomBench& o, con
                                const RegretReport& report) {
     nlohmann::ordered_json all = json_head("bench");
     all["device"] = json_device(device.info());
-    all["options"] = {{"random", o.problems},
-                      {"seed", o.seed},
-                      {"draw", o.draw},
-                      {"type", o.types},
-                      {"max_flops", o.max_flops},
-                      {"budget", o.budget},
-                      {"kernel", joined(o.kernels, ",")},
-                      {"cold", o.cold},
-                      {"hot", o.hot},
-                      {"device", session.device},
-                      {"validate", session.validate},
+    all["options"] = {{"random", o.problems},     {"seed", o.seed},
+                      {"suite", o.suite},         {"draw", o.draw},
+                      {"type", o.types},          {"max_flops", o.max_flops},
+                      {"budget", o.budget},       {"kernel", joined(o.kernels, ",")},
+                      {"cold", o.cold},           {"hot", o.hot},
+                      {"device", session.device}, {"validate", session.validate},
                       {"tuned", tuned_path()}};
     all["interrupted"] = interrupted();
     all["lost"] = report.losses();
     all["random"] = report.problems();
     return all;
+}
+
+// Problems of the suite, or random ones.
+Result<std::vector<RandomCase>> drawn_cases(const RandomBench& o, Draw draw) {
+    if (o.suite.empty())
+        return random_problems(o.problems, o.seed, o.types.empty() ? default_random_types : o.types, o.max_flops, draw);
+    if (!o.types.empty())
+        return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+                      "--random draws from --suite, whose problems have types; leave --type out"};
+    auto all = load_suite(o.suite);
+    if (!all) return all.status();
+    return drawn_from(*std::move(all), o.problems, o.seed);
 }
 
 void announce_end(size_t results) {
@@ -50,7 +57,8 @@ void announce_end(size_t results) {
 
 void add_random_options(CLI::App& bench, RandomBench& o) {
     CLI::Option* random = bench.add_option(
-        "--random", o.problems, "compare the choice with the fastest kernel and schedule, on N random problems");
+        "--random", o.problems,
+        "compare the choice with the fastest kernel and schedule, on N random problems, or N of --suite");
     random->type_name("N")->check(number_in(1, 100000, true));
     CLI::Option* const others[] = {
         bench.add_option("--seed", o.seed, "seed of the random problems (default: 1)")->type_name("S"),
@@ -68,13 +76,13 @@ void add_random_options(CLI::App& bench, RandomBench& o) {
             ->type_name("SECONDS")
             ->check(number_in(0.1, 1e6))};
     for (CLI::Option* option : others) option->needs(random);
-    for (const char* name : {"problem", "--suite", "--shape", "--layout", "--tile", "--vs", "--min-time", "--repeats",
+    for (const char* name : {"--draw", "--max-flops"}) bench.get_option(name)->excludes(bench.get_option("--suite"));
+    for (const char* name : {"problem", "--shape", "--layout", "--tile", "--vs", "--min-time", "--repeats",
                              "--no-check", "--plot", "--workspace", "--alignment", "--operands", "--native"})
         random->excludes(bench.get_option(name));
 }
 
 int run_random_bench(const Session& session, RandomBench o) {
-    if (o.types.empty()) o.types = default_random_types;
     if (o.kernels.empty()) o.kernels = {"auto", "all"};
     const auto takes = [&](const char* word) { return std::ranges::find(o.kernels, word) != o.kernels.end(); };
     if (o.kernels.size() != 2 || !takes("all") || takes("auto") == takes("shaders"))
@@ -82,9 +90,10 @@ int run_random_bench(const Session& session, RandomBench o) {
                              "--random compares a choice with all kernels: --kernel auto,all or shaders,all"});
     const Draw draw = o.draw == "networks" ? Draw::networks : Draw::sizes;
     if (o.max_flops == 0) o.max_flops = default_max_flops(draw);
-    const auto cases = random_problems(o.problems, o.seed, o.types, o.max_flops, draw);
+    const auto cases = drawn_cases(o, draw);
     if (!cases) return session.fail(cases.status());
-    if (Status s = own_places({{"--json", o.json}, {"--csv", o.csv}}); !s) return session.fail(s);
+    const std::string suite = suite_file(o.suite);
+    if (Status s = own_places({{"--suite", suite}, {"--json", o.json}, {"--csv", o.csv}}); !s) return session.fail(s);
     auto json = OutputFile::open(o.json);
     if (!json) return session.fail(json.status());
     auto csv = OutputFile::open(o.csv);

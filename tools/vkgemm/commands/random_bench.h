@@ -20,7 +20,7 @@ struct RandomBench {
     std::string draw = "sizes";        // or "networks"
     double max_flops = 0, budget = 0;  // 0: as many as the draw allows; seconds, 0: as long as it takes
     // As bench has them; "" and none mean the defaults.
-    std::string types, json, csv;
+    std::string suite, types, json, csv;
     std::vector<std::string> kernels;
     bool hot = false, cold = false;
 };

@@ -110,4 +110,16 @@ Result<std::vector<RandomCase>> random_problems(size_t count, uint64_t seed, con
     return out;
 }
 
+std::vector<RandomCase> drawn_from(std::vector<Case> all, size_t count, uint64_t seed) {
+    Random random{splitmix64(seed)};
+    std::vector<RandomCase> out;
+    for (size_t left = all.size(); left && out.size() < count; --left) {
+        Case& drawn = all[random.next() % left];
+        std::swap(drawn, all[left - 1]);
+        out.push_back({std::move(all[left - 1]), ""});
+        out.back().kind = out.back().c.text.substr(0, out.back().c.text.find('*'));
+    }
+    return out;
+}
+
 }  // namespace vkgemm::tool

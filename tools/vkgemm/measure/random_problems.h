@@ -31,4 +31,8 @@ constexpr double default_max_flops(Draw draw) { return draw == Draw::networks ? 
 Result<std::vector<RandomCase>> random_problems(size_t count, uint64_t seed, const std::string& types, double max_flops,
                                                 Draw draw = Draw::sizes);
 
+/// `count` of these problems, or all if they are fewer, in an order that the seed decides alone. Their kind is the type
+/// of A.
+std::vector<RandomCase> drawn_from(std::vector<Case> all, size_t count, uint64_t seed);
+
 }  // namespace vkgemm::tool
