@@ -46,8 +46,9 @@ class BaselineRun {
     BaselineRun& operator=(const BaselineRun&) = delete;
 
     const char* name() const { return baseline_.name(); }
-    void part();           // some of its samples; called between parts of a kernel's timing
-    Measurement finish();  // the rest; once
+    void begin() { goes_on(); }  // checks it and loads the operands; called before a kernel's timing
+    void part();                 // some of its samples; called between parts of a kernel's timing
+    Measurement finish();        // the rest; once
 
    private:
     /// Whether it is to be timed. The first call checks it and loads the operands; by then the kernel has its memory.

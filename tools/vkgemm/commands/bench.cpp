@@ -230,15 +230,14 @@ void Bench::run_case(const Case& c) {
     std::deque<BaselineRun> baselines;  // they alternate with the first kernel that serves
     for (const Contender& contender : contenders_)
         if (contender.baseline) baselines.emplace_back(*contender.baseline, runner);
-    const std::function<void()> between = [&] {
-        for (BaselineRun& baseline : baselines) baseline.part();
-    };
+    const Alternating others = {.begin = [&] { std::ranges::for_each(baselines, &BaselineRun::begin); },
+                                .part = [&] { std::ranges::for_each(baselines, &BaselineRun::part); }};
     for (const auto& [by, options] : kernels) {
         if (interrupted() || lost_) return;
         progress_.begin(c.text + (options.kernel ? std::string(", ") + options.kernel : ""));
         // If no native kernel was chosen, the choice among the shaders is the same.
         if (by == "shaders" && o_.takes("auto") && std::ranges::none_of(ran, is_native)) continue;
-        BenchResult result{.given = &c, .m = runner.run(options, between)};
+        BenchResult result{.given = &c, .m = runner.run(options, others)};
         ran.insert(result.m.kernel);
         const bool chosen = !options.kernel && result.m.failure;
         if (chosen && !o_.tile.empty())

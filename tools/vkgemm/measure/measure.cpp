@@ -135,15 +135,16 @@ Result<host::Times> CaseRunner::time_runs(const Plan& plan, size_t runs, const s
     return device_.time(static_cast<uint32_t>(runs), record, patience());
 }
 
-Status CaseRunner::time(const Plan& plan, Measurement& result, const std::function<void()>& between) {
+Status CaseRunner::time(const Plan& plan, Measurement& result, const Alternating& others) {
     phase("makes operands");
     if (Status s = prepare_timing(); !s || interrupted()) return s;
     const auto besides = memory(plan, *time_slots_, sets_);
     if (!besides) return besides.status();
     const auto next = timed_runs(*besides);
+    if (others.begin) others.begin();
     Timing timing(options_, result, [&](size_t runs) { return time_runs(plan, runs, next); });
     const OthersLoad load;
-    if (Status s = timing.rest(between); !s) return s;
+    if (Status s = timing.rest(others.part); !s) return s;
     if (is_cpu_) result.others = load.share();  // who else computes slows a CPU device
     return is_cpu_ || sliced_
                ? Status{}
@@ -197,7 +198,7 @@ Result<Plan> CaseRunner::make_plan(const PlanOptions& kernel, Measurement& resul
     return plan;
 }
 
-Measurement CaseRunner::run(const PlanOptions& kernel, const std::function<void()>& between) try {
+Measurement CaseRunner::run(const PlanOptions& kernel, const Alternating& others) try {
     Measurement result = blank();
     const auto plan = make_plan(kernel, result);
     if (!plan) {
@@ -206,7 +207,7 @@ Measurement CaseRunner::run(const PlanOptions& kernel, const std::function<void(
     }
     if (options_.check) result.failure = check(*plan, result);
     if (!result.failure || !result.wrong.empty() || interrupted()) return result;
-    result.failure = time(*plan, result, between);
+    result.failure = time(*plan, result, others);
     if (result.failure && options_.check && !interrupted()) result.failure = find_deviation(result);
     return result;
 } catch (const std::bad_alloc&) {

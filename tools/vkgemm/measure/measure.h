@@ -47,7 +47,7 @@ class CaseRunner {
 
     /// Checks, then times. Data is uploaded once for all kernels of the case. If interrupted(), the samples so far are
     /// kept. `between` is called between parts of the timing; others may use the device there.
-    Measurement run(const PlanOptions& kernel, const std::function<void()>& between = {});
+    Measurement run(const PlanOptions& kernel, const Alternating& others = {});
     /// Checks `runs` times, with D poisoned before each run, and times nothing. Ends at the first wrong run; times.runs
     /// is the number of runs.
     Measurement check_only(const PlanOptions& kernel, size_t runs);
@@ -84,7 +84,7 @@ class CaseRunner {
     Status check(const Plan& plan, Measurement& result);
     std::optional<std::string> wrong_scalars();  // of the run that was downloaded
     void find_wrong(const OperandCopies& d, Measurement& result) const;
-    Status time(const Plan& plan, Measurement& result, const std::function<void()>& between);
+    Status time(const Plan& plan, Measurement& result, const Alternating& others);
     Status in_a_row(const Plan& plan, const PlanMemory& memory, Measurement& result) const;
     Status find_deviation(Measurement& result);
     Status time_briefly(const Plan& plan, const PlanMemory& memory, const Trial& trial, Measurement& result);

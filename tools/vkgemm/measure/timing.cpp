@@ -11,12 +11,13 @@ namespace vkgemm::tool {
 Status Timing::warm_up() {
     const auto start = SteadyClock::now();
     double seconds = 0;  // of one run, as far as is known
+    size_t rounds = 0;   // the first may be slow, also on a warm device
     do {
         const auto times = run_(together_);
         if (!times) return times.status();
         seconds = summarise(times->seconds).median;
         together_ = runs_per_submission(seconds);
-    } while (!interrupted() && since(start) < warm_up_seconds);
+    } while (!interrupted() && (++rounds < 3 || since(start) < warm_up_));
     wanted_ = runs_for(seconds, options_.min_time, options_.repeats);
     return {};
 }

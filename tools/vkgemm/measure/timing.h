@@ -53,6 +53,12 @@ struct Measurement {
     bool timed() const { return !samples.empty(); }
 };
 
+/// What is timed in turns with a kernel. Either may be empty.
+struct Alternating {
+    std::function<void()> begin;  // before the kernel warms the device up
+    std::function<void()> part;   // between parts of the kernel's timing
+};
+
 /// Runs something repeatedly and puts its samples into `result`: first until the device is warm, then in parts, so that
 /// two libraries can be interleaved and drift affects both. Ends early if interrupted().
 class Timing {
@@ -63,6 +69,8 @@ class Timing {
 
     Status part();
     Status rest(const std::function<void()>& between = {});  // all parts that are left; `between` before each but one
+    /// Others have just kept the device busy, so that its clocks are up.
+    void device_is_warm() { warm_up_ = 0; }
     bool done() const { return wanted_ && result_.samples.size() >= wanted_; }
 
    private:
@@ -71,6 +79,7 @@ class Timing {
     const MeasureOptions& options_;
     Measurement& result_;
     RunMany run_;
+    double warm_up_ = warm_up_seconds;
     size_t together_ = 1, wanted_ = 0;  // runs: of a submission, and in all; wanted_ 0: it is still cold
 };
 
