@@ -13,6 +13,8 @@ constexpr const char* unfinished(const Problem& p) {
     for (const EpilogueStep& s : p.epilogue) {
         if (info(s.kind).width() > 1) return "has no clamp by row or column";
         if (s.kind == VKGEMM_STEP_DRELU) return "has no derivative of ReLU";
+        if (s.kind == VKGEMM_STEP_GATE_RELU || s.kind == VKGEMM_STEP_GATE_GELU || s.kind == VKGEMM_STEP_GATE_SILU)
+            return "has no gates";
     }
     return nullptr;
 }

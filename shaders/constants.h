@@ -50,6 +50,7 @@
     X(51, FORMAT_SCALE, "likewise of the scale")                                            \
     X(52, FORMAT_RESIDUAL, "likewise of the residual")                                      \
     X(53, SLOPE, "bits of the f32 slope of VKGEMM_STEP_LEAKY_RELU")                         \
-    X(54, SCALARS, "what is in VkgemmScalars, SCALARS_* bits; by addresses alone")
+    X(54, SCALARS, "what is in VkgemmScalars, SCALARS_* bits; by addresses alone")          \
+    X(55, PAIR, "1: a gate is the product by B2, which is in C's place, with its bias in the residual's")
 
 #endif

@@ -31,6 +31,10 @@ inline const VkgemmOperand& operandOf(const VkgemmRun& run, VkgemmSlot slot) {
             return run.indices;
         case VKGEMM_SLOT_SCALARS:
             return run.scalars;
+        case VKGEMM_SLOT_B2:
+            return run.b2;
+        case VKGEMM_SLOT_BIAS2:
+            return run.bias2;
         default:
             return run.d;
     }

@@ -265,6 +265,7 @@ typedef struct VkgemmRun {
     /* With VKGEMM_RECORD_STRIDES; without that flag, all must be 0 (INVALID_ARGUMENT). A 0 is dense for the sizes of
      * the run, or with VKGEMM_RECORD_KEEP_STRIDES the problem's stride. */
     VkgemmRunStrides strides;
+    VkgemmOperand b2, bias2; /* of a pair */
 } VkgemmRun;
 
 /* Checks a run without recording it. You can also check runs of a plan that is dry or not compiled. For any other plan,

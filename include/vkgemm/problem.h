@@ -173,7 +173,9 @@ typedef enum VkgemmSlot {
     VKGEMM_SLOT_GROUPS = 8,   /* the table of groups */
     VKGEMM_SLOT_INDICES = 9,  /* the lists of indices: see VkgemmGrouping */
     VKGEMM_SLOT_SCALARS = 10, /* VkgemmScalars */
-    VKGEMM_SLOT_COUNT = 11,   /* number of slots in this header; VkgemmPlanInfo::slotCount is that of the library */
+    VKGEMM_SLOT_B2 = 11,      /* the second B of a pair, and its bias: see VkgemmStepKind */
+    VKGEMM_SLOT_BIAS2 = 12,
+    VKGEMM_SLOT_COUNT = 13, /* number of slots in this header; VkgemmPlanInfo::slotCount is that of the library */
     VKGEMM_SLOT_MAX_ENUM = 0x7fffffff
 } VkgemmSlot;
 
@@ -190,6 +192,20 @@ typedef enum VkgemmSlot {
  * DRELU is the derivative of ReLU, for a product of gradients. Its residual is the result or the argument of the ReLU.
  * Where the residual is 0 or less, the element of D becomes 0, even if it was NaN. Elsewhere, and where the residual is
  * NaN, the element is unchanged. A problem cannot have both DRELU and RESIDUAL (INVALID_PROBLEM).
+ *
+ * Gates. GATE_RELU, GATE_GELU and GATE_SILU multiply the element by an activation of the residual. RESIDUAL, DRELU and
+ * the gates read one operand, so a problem has at most one of them. Two plans compute a pair: the first stores
+ * G = A * B2 + bias2, and the second has the steps bias and gate, with G as its residual, which may be its D.
+ *
+ * Pairs. With PAIR_RELU, PAIR_GELU or PAIR_SILU, one plan computes both products: the element x of A * B is multiplied
+ * by an activation of the element y of A * B2 (SwiGLU: PAIR_SILU). B2 is an operand of its own with B's type, layout,
+ * leading dimension and strides; halves of one stored matrix are one buffer at two offsets. The pair is the first step,
+ * or the second after a bias, which has another operand (bias2, like the bias) for y. alpha applies to both products:
+ *
+ *     D = steps((alpha * A * B + bias) * activation(alpha * A * B2 + bias2))
+ *
+ * x and y have the accumulator's type until they are multiplied. D is row-major. There are no C, no step that reads a
+ * residual, no groups, no packed B, and no quantised product (otherwise UNSUPPORTED).
  *
  * Arithmetic. GELU, SiLU, clamps and leaky ReLU are computed in the accumulator's type, which must be floating-point.
  * Quantised products (see below) may have these steps too, and compute them in f32. GELU is

@@ -56,7 +56,8 @@
  *
  * text: in the text of a problem; LOW:HIGH follows "clamp=", and LOW follows "leaky=". accumulators: FLOATS or ANY.
  * operand: VKGEMM_SLOT_COUNT if the step reads none; two steps of a list must not read the same operand. shape: M, N or
- * ONE element; M_PAIRS or N_PAIRS of elements; or a MATRIX like D. */
+ * ONE element; M_PAIRS or N_PAIRS of elements; a MATRIX like D; or matrices like those of B. y: the element of the
+ * second product of a pair (problem.h). */
 #define VKGEMM_STEP_ROWS(X)                                                                                            \
     X(VKGEMM_STEP_BIAS_ROW, 1, "bias=row", ANY, VKGEMM_SLOT_BIAS, M, "+ bias[row]")                                    \
     X(VKGEMM_STEP_BIAS_COL, 2, "bias=col", ANY, VKGEMM_SLOT_BIAS, N, "+ bias[column]")                                 \
@@ -73,6 +74,12 @@
     X(VKGEMM_STEP_CLAMP_COL, 13, "clamp=col", FLOATS, VKGEMM_SLOT_SCALE, N_PAIRS,                                      \
       "clamp=, by scale[2 column], [.. + 1]")                                                                          \
     X(VKGEMM_STEP_DRELU, 14, "act=drelu", ANY, VKGEMM_SLOT_RESIDUAL, MATRIX,                                           \
-      "0 where residual[row][column] <= 0, else x")
+      "0 where residual[row][column] <= 0, else x")                                                                    \
+    X(VKGEMM_STEP_GATE_RELU, 15, "gate=relu", ANY, VKGEMM_SLOT_RESIDUAL, MATRIX, "* ReLU of residual[row][column]")    \
+    X(VKGEMM_STEP_GATE_GELU, 16, "gate=gelu", FLOATS, VKGEMM_SLOT_RESIDUAL, MATRIX, "* GELU of residual[row][column]") \
+    X(VKGEMM_STEP_GATE_SILU, 17, "gate=silu", FLOATS, VKGEMM_SLOT_RESIDUAL, MATRIX, "* SiLU of residual[row][column]") \
+    X(VKGEMM_STEP_PAIR_RELU, 18, "pair=relu", ANY, VKGEMM_SLOT_B2, B, "* ReLU of y")                                   \
+    X(VKGEMM_STEP_PAIR_GELU, 19, "pair=gelu", FLOATS, VKGEMM_SLOT_B2, B, "* GELU of y")                                \
+    X(VKGEMM_STEP_PAIR_SILU, 20, "pair=silu", FLOATS, VKGEMM_SLOT_B2, B, "* SiLU of y")
 
 #endif

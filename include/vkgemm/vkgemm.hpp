@@ -56,6 +56,7 @@ struct Run {
     Operand groups{}, indices{};
     Operand scalars{};
     std::optional<VkgemmRunStrides> strides{};  ///< sets VKGEMM_RECORD_STRIDES
+    Operand b2{}, bias2{};
 };
 
 /// VkgemmContextInfo
@@ -169,7 +170,9 @@ inline VkgemmRun toC(const Run& r) {
             .groups = toC(r.groups),
             .indices = toC(r.indices),
             .scalars = toC(r.scalars),
-            .strides = r.strides.value_or(VkgemmRunStrides{})};
+            .strides = r.strides.value_or(VkgemmRunStrides{}),
+            .b2 = toC(r.b2),
+            .bias2 = toC(r.bias2)};
 }
 
 /// An output struct of the C API whose structSize is set.

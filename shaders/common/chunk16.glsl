@@ -16,6 +16,7 @@
 #define PER_CHUNK(type) (16 / BYTES(type))  // elements
 #define a_bytes BYTES(TYPE_A)
 #define b_bytes BYTES(TYPE_B)
+#define b2_bytes b_bytes
 
 // The bits of one element; the value in the low bits of a word, or in it and the next; the value in its high 16 bits.
 #define f32_raw(x) floatBitsToUint(x)
@@ -44,16 +45,20 @@
 // 16 at or below the operand's beginning, which comes BYTES_PAST_16(a) bytes later.
 #ifdef VKGEMM_ADDRESSES
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly restrict buffer chunks { uvec4 at[]; };
-#define CHUNK(name, i) chunks(args.name).at[i]
+#define CHUNK_FROM(name, begin, i) chunks(begin).at[i]
 #define CHUNK_FROM_16(name, i) chunks(uvec2(args.name.x & ~15u, args.name.y)).at[i]
 #define BYTES_PAST_16(name) (args.name.x & 15u)
 #else
 layout(std430, set = 0, binding = BIND_A) readonly restrict buffer a_chunks_block { uvec4 at[]; } a_chunks;
 layout(std430, set = 0, binding = BIND_B) readonly restrict buffer b_chunks_block { uvec4 at[]; } b_chunks;
-#define CHUNK(name, i) name##_chunks.at[NOTED(name, args.name.x / (16 / name##_bytes) + (i), 16 / name##_bytes)]
+#ifdef VKGEMM_PAIRS
+layout(std430, set = 0, binding = BIND_C) readonly restrict buffer b2_chunks_block { uvec4 at[]; } b2_chunks;
+#endif
+#define CHUNK_FROM(name, begin, i) name##_chunks.at[NOTED(name, begin.x / (16 / name##_bytes) + (i), 16 / name##_bytes)]
 #define CHUNK_FROM_16(name, i) name##_chunks.at[NOTED(name, i, 16 / name##_bytes)]
 #define BYTES_PAST_16(name) (args.name.x * name##_bytes)
 #endif
+#define CHUNK(name, i) CHUNK_FROM(name, args.name, i)
 
 // 16 bytes out of 32, from byte `by` (0 to 15) on.
 uvec4 shifted(uvec4 lower, uvec4 upper, uint by) {

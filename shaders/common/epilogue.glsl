@@ -89,6 +89,9 @@ out_t after_step(uint step, uint row, uint col, out_t x, out_t residual) {
         x = clamped(step == VKGEMM_STEP_CLAMP_ROW ? row : col, x);
     else if (step == VKGEMM_STEP_RESIDUAL) x += residual;
     else if (step == VKGEMM_STEP_DRELU) x = residual <= out_t(0) ? out_t(0) : x;  // NaN is not below 0
+    else if (step == VKGEMM_STEP_GATE_RELU) x *= activated(VKGEMM_STEP_RELU, residual);
+    else if (step == VKGEMM_STEP_GATE_GELU) x *= activated(VKGEMM_STEP_GELU, residual);
+    else if (step == VKGEMM_STEP_GATE_SILU) x *= activated(VKGEMM_STEP_SILU, residual);
     else x = activated(step, x);
     return x;
 }
@@ -107,7 +110,7 @@ acc_t times_alpha(uint row, uint col, acc_t sum) { return is_nothing ? acc_t(0) 
 // C and the residual at an element of D, or 0 where they do not count. If beta is 0, C is not read, because it may hold
 // NaN. Both after read_scalars().
 // Sums, for glslc's optimiser loses constants that || and && are made of.
-#define READS_IT(step) ((step == VKGEMM_STEP_RESIDUAL ? 1 : 0) + (step == VKGEMM_STEP_DRELU ? 1 : 0))
+#define READS_IT(step) ((step == VKGEMM_STEP_RESIDUAL ? 1 : 0) + (step >= VKGEMM_STEP_DRELU ? 1 : 0))
 const uint RESIDUALS = READS_IT(STEP_0) + READS_IT(STEP_1) + READS_IT(STEP_2) + READS_IT(STEP_3);
 bool reads_c() { return USE_C != 0 && beta != out_t(0); }
 uint index_c(uint row, uint col) {
@@ -119,8 +122,20 @@ out_t c_of(uint row, uint col) {
     if (reads_c()) c = c_at(index_c(row, col));
     return c;
 }
+// The gate of a pair: the sum by B2 at the element that is finished next, with the bias in the residual's place.
+acc_t gate_sum;
+out_t gate_of(uint row, uint col) {
+    out_t gate = times_alpha(row, col, gate_sum);
+    if (STEP_0 == VKGEMM_STEP_BIAS_ROW || STEP_0 == VKGEMM_STEP_BIAS_COL)
+        gate += residual_at(STEP_0 == VKGEMM_STEP_BIAS_ROW ? row : col);
+    return gate;
+}
 out_t residual_of(uint row, uint col) {
     out_t residual = out_t(0);
+#ifdef VKGEMM_PAIRS
+    if (PAIR != 0) residual = gate_of(row, col);
+    else
+#endif
     if (RESIDUALS != 0) residual = residual_at(index_d(row, col));
     return residual;
 }

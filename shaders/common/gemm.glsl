@@ -40,6 +40,28 @@ layout(push_constant, std430) uniform Push { GemmArgs args; };
 #include "common/operands.glsl"
 OPERAND(a, TYPE_A, BIND_A, readonly)
 OPERAND(b, TYPE_B, BIND_B, readonly)
+
+// Of a pair, a family that defines VKGEMM_PAIRS sums up twice: first the gate, by B2. OF_B reads the B of the sum. Both
+// sums are code of their own, because what a branch loads is waited for where the branch ends.
+bool is_gate = false;
+#define SUM_UP_GATE(statement) \
+    if (PAIR != 0) {           \
+        is_gate = true;        \
+        statement              \
+        is_gate = false;       \
+    }
+#ifdef VKGEMM_PAIRS
+OPERAND(b2, TYPE_B, BIND_C, readonly)
+#define BY_B2 (PAIR != 0 && is_gate)
+#else
+#define BY_B2 false
+#endif
+#define B_BEGIN (BY_B2 ? args.c : args.b)
+#if defined(VKGEMM_PAIRS) && !defined(VKGEMM_ADDRESSES)
+#define OF_B(FROM, i) (BY_B2 ? FROM(b2, args.c, i) : FROM(b, args.b, i))
+#else
+#define OF_B(FROM, i) FROM(b, B_BEGIN, i)
+#endif
 OPERAND(partial, ACC, BIND_D, )  // PARTIAL: bare sums go to the workspace in D's place: [slice][batch][row][column]
 #include "common/elements.glsl"
 
@@ -120,9 +142,12 @@ uint index_b(uint k, uint col) {
 #define PLAIN_A_AT(i) A_AT(i)
 #define PLAIN_B_AT(i) B_AT(i)
 #define A_AT(i) LOAD(TYPE_A, ONE(a, i))
-#define B_AT(i) LOAD(TYPE_B, ONE(b, i))
+// A branch between values of 16 bits would need shaderInt16, so they are converted in it.
+#define B_FROM(name, begin, i) LOAD(TYPE_B, ONE_FROM(name, begin, i))
+#define B4_FROM(name, begin, i) LOAD4(TYPE_B, FOUR_FROM(name, begin, i))
+#define B_AT(i) OF_B(B_FROM, i)
 #define A4_AT(i) LOAD4(TYPE_A, FOUR(a, i))
-#define B4_AT(i) LOAD4(TYPE_B, FOUR(b, i))
+#define B4_AT(i) OF_B(B4_FROM, i)
 #endif
 
 // The functions that load an operand. A is M x K and B is K x N, of which this work group reads rows x cols.

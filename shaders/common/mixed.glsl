@@ -11,19 +11,24 @@
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly restrict buffer Sixteen { uvec4 at[]; };
 uvec4 sixteen(bool of_a, uint i) {
     if (of_a) return Sixteen(args.a).at[i / 16];
-    return Sixteen(args.b).at[i / 16];
+    return Sixteen(B_BEGIN).at[i / 16];
 }
 uint word(bool of_a, uint i) {
     if (of_a) return a_one(uvec2(args.a.x & ~3u, args.a.y)).at[i];
-    return b_one(uvec2(args.b.x & ~3u, args.b.y)).at[i];
+    return b_one(uvec2(B_BEGIN.x & ~3u, B_BEGIN.y)).at[i];
 }
-uint past(bool of_a) { return (of_a ? args.a.x : args.b.x) & 3u; }
+uint past(bool of_a) { return (of_a ? args.a.x : B_BEGIN.x) & 3u; }
 #else
 layout(std430, set = 0, binding = BIND_A) readonly restrict buffer a_sixteen_block { uvec4 at[]; } a_sixteen;
 layout(std430, set = 0, binding = BIND_B) readonly restrict buffer b_sixteen_block { uvec4 at[]; } b_sixteen;
-uvec4 sixteen(bool of_a, uint i) { return of_a ? a_sixteen.at[i / 16] : b_sixteen.at[i / 16]; }
-uint word(bool of_a, uint i) { return of_a ? a_one.at[i] : b_one.at[i]; }
-uint past(bool of_a) { return of_a ? args.a.x : args.b.x; }
+#ifdef VKGEMM_PAIRS
+layout(std430, set = 0, binding = BIND_C) readonly restrict buffer b2_sixteen_block { uvec4 at[]; } b2_sixteen;
+#endif
+#define SIXTEEN_FROM(name, begin, i) name##_sixteen.at[(i) / 16]
+#define WORD_FROM(name, begin, i) name##_one.at[i]
+uvec4 sixteen(bool of_a, uint i) { return of_a ? a_sixteen.at[i / 16] : OF_B(SIXTEEN_FROM, i); }
+uint word(bool of_a, uint i) { return of_a ? a_one.at[i] : OF_B(WORD_FROM, i); }
+uint past(bool of_a) { return of_a ? args.a.x : B_BEGIN.x; }
 #endif
 
 uint type_of(bool of_a) { return of_a ? FORMAT_A : FORMAT_B; }

@@ -43,6 +43,7 @@ uint noted(uint operand, uint i, uint size) {
 
 #define traced_a BIND_A
 #define traced_b BIND_B
+#define traced_b2 BIND_C
 #define traced_c BIND_C
 #define traced_d BIND_D
 #define traced_partial BIND_D

@@ -65,16 +65,20 @@ uint chunk[R * DEPTH * WORDS_OF_64], next[R * SPAN_WORDS];
 #ifdef VKGEMM_ADDRESSES
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly restrict buffer Words { uint at[4096]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly restrict buffer Pairs { uvec2 at[]; };
-uvec2 pair_of_b(uint byte) { return Pairs(args.b).at[byte / 8]; }
+uvec2 pair_of_b(uint byte) { return Pairs(B_BEGIN).at[byte / 8]; }
 uint word_of_b(uint byte, uint i) {
     uint carry;
-    const uint low = uaddCarry(args.b.x & ~3u, byte & ~3u, carry);
-    return Words(uvec2(low, args.b.y + carry)).at[i];
+    const uint low = uaddCarry(B_BEGIN.x & ~3u, byte & ~3u, carry);
+    return Words(uvec2(low, B_BEGIN.y + carry)).at[i];
 }
 #else
 layout(std430, set = 0, binding = BIND_B) readonly restrict buffer b_pairs_block { uvec2 at[]; } b_pairs;
-uvec2 pair_of_b(uint byte) { return b_pairs.at[(args.b.x + byte) / 8]; }
-uint word_of_b(uint byte, uint i) { return b_one.at[args.b.x / 4 + byte / 4 + i]; }
+#ifdef VKGEMM_PAIRS
+layout(std430, set = 0, binding = BIND_C) readonly restrict buffer b2_pairs_block { uvec2 at[]; } b2_pairs;
+#endif
+#define PAIR_OF_WORDS(name, begin, byte) name##_pairs.at[(begin.x + byte) / 8]
+uvec2 pair_of_b(uint byte) { return OF_B(PAIR_OF_WORDS, byte); }
+uint word_of_b(uint byte, uint i) { return OF_B(WORD_FROM, B_BEGIN.x / 4 + byte / 4 + i); }
 #endif
 
 // step_word is word i from byte `byte` on. The byte counts in B; or, if `held`, in a column's step, which begins at

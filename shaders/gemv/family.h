@@ -57,6 +57,7 @@ inline constexpr Family plain = {
     },
     .sample = gemv_sample,
     .wants_wide = true,
+    .takes_pairs = true,
     .gpu_cost = {.mac = 0.0142,
                  .load = 0.00479,
                  .own_load = 8.11,

@@ -39,6 +39,7 @@ inline constexpr Family mixed = {
             p.k = round_up(p.k, 32);
             return p;
         },
+    .takes_pairs = true,
     // The segments of two steps, 32 elements of the long side each, of which the earlier one is used up; what is in
     // flight of the short side; the sums, and what is decoded for each.
     .live_registers = [](const Tile& t, const ElementBytes& e, const Registers&) -> double {

@@ -18,6 +18,7 @@
 // type. All steps but the last are whole and test nothing; only the last may reach past k_end.
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_SELECTS
+#define VKGEMM_PAIRS
 #include "common/gemm.glsl"
 #include "common/chunk16.glsl"
 
@@ -31,6 +32,8 @@ const uint TEAMS = WG / ACROSS, R = ALONG ? OUT / TEAMS : P;  // outputs that an
 
 shared acc_t parts[WG * R * V];
 acc_t sums[R * V];
+const uint FINISHED = (OUT * V + WG - 1) / WG;  // elements of D that an invocation finishes
+acc_t gates[FINISHED];
 
 // Element i of a chunk. An element of 16 bits is the low or the high half of a word, one of 64 bits is two words.
 acc_t element(uvec4 chunk, uint i) {
@@ -45,13 +48,13 @@ uvec4 large(uint o, uint k) {
     const uint row = nearest(o, TALL ? args.m : args.n), r = TALL ? ROW_OF_A(row) : row, q = nearest_k(k);
     const uint first = batch * (TALL ? args.batch_a : args.batch_b), stride = (TALL ? args.lda : args.ldb) / P;
     const uint at = ALONG ? first / P + r * stride + q / P : first / P + r / P + q * stride;
-    return TALL ? CHUNK(a, at) : CHUNK(b, at);
+    return TALL ? CHUNK(a, at) : OF_B(CHUNK_FROM, at);
 }
 uvec4 mates(uint v, uint k) {
-    return TALL ? CHUNK(b, index_b(k, v) / PER_CHUNK(TYPE_B)) : CHUNK(a, index_a(v, k) / PER_CHUNK(TYPE_A));
+    return TALL ? OF_B(CHUNK_FROM, index_b(k, v) / PER_CHUNK(TYPE_B)) : CHUNK(a, index_a(v, k) / PER_CHUNK(TYPE_A));
 }
 acc_t small(uint v, uint k) {
-    return TALL ? LOAD(TYPE_B, ONE(b, index_b(k, v))) : LOAD(TYPE_A, ONE(a, index_a(v, k)));
+    return TALL ? B_AT(index_b(k, v)) : LOAD(TYPE_A, ONE(a, index_a(v, k)));
 }
 
 // What was loaded from k on, or 0 if k is past k_end, which happens in the last step only. Both operands must be 0
@@ -98,11 +101,7 @@ void step_down(uint o, uint v0, uint k0, bool last) {
     }
 }
 
-void main() {
-    uint row0, col0;
-    if (!tile_of(row0, col0)) return;
-    const uint tid = gl_LocalInvocationIndex, team = tid / ACROSS, lane = tid % ACROSS;
-    const uint o0 = TALL ? row0 : col0, v0 = TALL ? col0 : row0;
+void sum_up(uint o0, uint v0, uint team, uint lane) {
     [[unroll]] for (uint i = 0; i < R * V; ++i) sums[i] = acc_t(0);
     const uint step = (ALONG ? ACROSS * P : TEAMS) * DEPTH;
     const uint span = k_end > k_begin ? k_end - k_begin : 0;
@@ -117,14 +116,31 @@ void main() {
         if (ALONG) step_along(o0, v0, team, whole_end + lane * P, true);
         else step_down(o0 + lane * P, v0, whole_end + team, true);
     }
+}
+
+void finish(uint o0, uint v0) {
+    const uint tid = gl_LocalInvocationIndex, team = tid / ACROSS, lane = tid % ACROSS;
+    sum_up(o0, v0, team, lane);
     [[unroll]] for (uint i = 0; i < R * V; ++i)
         parts[ALONG ? (team * R * V + i) * ACROSS + lane : (lane * R * V + i) * TEAMS + team] = sums[i];
     barrier();  // all parts are written
     const uint count = ALONG ? ACROSS : TEAMS;
-    for (uint e = tid; e < OUT * V; e += WG) {
+    [[unroll]] for (uint n = 0; n < FINISHED; ++n) {
+        const uint e = n * WG + tid;
+        if (e >= OUT * V) continue;
         acc_t sum = acc_t(0);
         for (uint i = 0; i < count; ++i) sum += parts[e * count + (i + e) % count];
         const uint o = o0 + e / V, v = v0 + e % V;
-        store_d(TALL ? o : v, TALL ? v : o, sum);
+        if (PAIR != 0) gate_sum = gates[n];
+        if (is_gate) gates[n] = sum;
+        else store_d(TALL ? o : v, TALL ? v : o, sum);
     }
+}
+
+void main() {
+    uint row0, col0;
+    if (!tile_of(row0, col0)) return;
+    const uint o0 = TALL ? row0 : col0, v0 = TALL ? col0 : row0;
+    SUM_UP_GATE(finish(o0, v0); barrier();)  // every invocation has read the parts
+    finish(o0, v0);
 }

@@ -14,6 +14,7 @@
 // operands of the next step are on their way. Both operands are k-contiguous, and K is a multiple of 32.
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_SELECTS
+#define VKGEMM_PAIRS
 #include "common/gemm.glsl"
 #include "common/shared_memory.h"
 
@@ -28,6 +29,8 @@ const uint COPIES = (V * STEP / 8 + WG - 1) / WG;  // of eight elements of the s
 
 Packed8 segment[R * 4], next[R * 4], copied[COPIES];
 float sums[R * V], sums_of_8[R * V];
+const uint FINISHED = (OUT * V + WG - 1) / WG;  // elements of D that an invocation finishes
+float gates[FINISHED];
 
 // Where eight elements (c: 0 to 3) of segment p begin, in elements from the beginning of segment 0.
 uint place_of(uint p, uint c) {
@@ -91,11 +94,7 @@ void multiply(uint lane, bool counts) {
     }
 }
 
-void main() {
-    uint row0, col0;
-    if (!tile_of(row0, col0)) return;
-    const uint tid = gl_LocalInvocationIndex, team = tid / TEAM, lane = tid % TEAM;
-    const uint o0 = TALL ? row0 : col0, v0 = TALL ? col0 : row0;
+void sum_up(uint o0, uint v0, uint team, uint lane) {
     [[unroll]] for (uint i = 0; i < R * V; ++i) sums[i] = 0;
     if (k_begin < k_end) {  // lavapipe runs a loop's body once more with no invocation left in it
         const uint last = args.k / 32 - 1;
@@ -111,12 +110,29 @@ void main() {
             barrier();  // every invocation has read it
         }
     }
+}
+
+void finish(uint o0, uint v0) {
+    const uint tid = gl_LocalInvocationIndex, team = tid / TEAM, lane = tid % TEAM;
+    sum_up(o0, v0, team, lane);
     [[unroll]] for (uint i = 0; i < R * V; ++i) parts[(team * R * V + i) * TEAM + lane] = sums[i];
     barrier();  // all parts are written
-    for (uint e = tid; e < OUT * V; e += WG) {
+    [[unroll]] for (uint n = 0; n < FINISHED; ++n) {
+        const uint e = n * WG + tid;
+        if (e >= OUT * V) continue;
         float sum = 0;
         for (uint i = 0; i < TEAM; ++i) sum += parts[e * TEAM + (i + e) % TEAM];
         const uint o = o0 + e / V, v = v0 + e % V;
-        store_d(TALL ? o : v, TALL ? v : o, sum);
+        if (PAIR != 0) gate_sum = gates[n];
+        if (is_gate) gates[n] = sum;
+        else store_d(TALL ? o : v, TALL ? v : o, sum);
     }
+}
+
+void main() {
+    uint row0, col0;
+    if (!tile_of(row0, col0)) return;
+    const uint o0 = TALL ? row0 : col0, v0 = TALL ? col0 : row0;
+    SUM_UP_GATE(finish(o0, v0); barrier();)  // every invocation has read the parts
+    finish(o0, v0);
 }

@@ -99,6 +99,7 @@ inline constexpr Family plain = {
     },
     .sample = gemv_blocks_sample,
     .reads_chunk64 = true,
+    .takes_pairs = true,
     // The words of the columns' chunks, and of the next ones if they do not come from shared memory; what is in flight
     // of A; the sums, and what is decoded for each.
     .live_registers = [](const Tile& t, const ElementBytes&, const Registers&) -> double {

@@ -16,6 +16,7 @@
 // vectors of A. While a step is multiplied, the next one is on its way. K is a multiple of 64.
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_SELECTS
+#define VKGEMM_PAIRS
 #include "common/gemm.glsl"
 #include "gemv_blocks/shared_memory.h"
 #include "gemv_blocks/gemv_chunk64.glsl"

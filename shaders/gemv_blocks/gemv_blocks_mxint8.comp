@@ -15,6 +15,7 @@
 #extension GL_GOOGLE_include_directive : require
 #define VKGEMM_PACKED_DOTS
 #define VKGEMM_SELECTS
+#define VKGEMM_PAIRS
 #include "common/gemm.glsl"
 #include "common/shared_memory.h"
 #include "gemv_blocks/shared_memory.h"

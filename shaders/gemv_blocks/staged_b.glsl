@@ -12,7 +12,7 @@ uvec4 copied_units[STAGED ? B_COPIES : 1];
 // The byte where the step from k0 on begins in this column, as word_of_b counts bytes. All steps of a column begin the
 // same number of bytes past a word. Columns past the last one read the last column: their sums are not stored.
 uint begin_of(uint col, uint k0) {
-    return (args.b.x & 3) + (batch * args.batch_b + nearest(col, args.n) * args.ldb) / BLOCK * BLOCK_BYTES +
+    return (B_BEGIN.x & 3) + (batch * args.batch_b + nearest(col, args.n) * args.ldb) / BLOCK * BLOCK_BYTES +
            k0 / CHUNK64_BLOCK * CHUNK64_BYTES;
 }
 

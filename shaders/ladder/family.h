@@ -20,6 +20,7 @@ inline constexpr Family naive = {
         },
     .shared_bytes = no_shared_bytes,
     .refuses = refuses_nothing,
+    .takes_pairs = true,
     .gpu_cost = {.mac = 0.31,
                  .load = 0.00731,
                  .own = 3.88,
@@ -54,6 +55,7 @@ inline constexpr Family tiled = {
         return uint64_t{e.accumulator} * (TILED_A(t.BM, t.BN, t.BK) + TILED_B(t.BM, t.BN, t.BK));
     },
     .refuses = refuses_nothing,
+    .takes_pairs = true,
     .gpu_cost = {.mac = 0.0988,
                  .load = 0.00452,
                  .own = 2,

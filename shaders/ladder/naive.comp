@@ -12,7 +12,14 @@
 //     |xxxxx|   | |#| |
 //     +-----+   +-+-+-+
 #extension GL_GOOGLE_include_directive : require
+#define VKGEMM_PAIRS
 #include "common/gemm.glsl"
+
+acc_t sum_of(uint row, uint col) {
+    acc_t sum = acc_t(0);
+    for (uint k = k_begin; k < k_end; ++k) sum += load_a(row, k) * load_b(k, col);
+    return sum;
+}
 
 void main() {
     uint row0, col0;
@@ -20,7 +27,6 @@ void main() {
     const uint row = row0 + gl_LocalInvocationIndex / BN;
     const uint col = col0 + gl_LocalInvocationIndex % BN;
 
-    acc_t sum = acc_t(0);
-    for (uint k = k_begin; k < k_end; ++k) sum += load_a(row, k) * load_b(k, col);
-    store_d(row, col, sum);
+    SUM_UP_GATE(gate_sum = sum_of(row, col);)
+    store_d(row, col, sum_of(row, col));
 }

@@ -13,6 +13,7 @@
 //
 // With BK = BM = BN the tiles are square. With a deeper BK each invocation copies more, and there are fewer steps.
 #extension GL_GOOGLE_include_directive : require
+#define VKGEMM_PAIRS
 #include "common/gemm.glsl"
 #include "ladder/shared_memory.h"
 
@@ -30,12 +31,7 @@ void copy_tiles(uint row0, uint col0, uint k0) {
     }
 }
 
-void main() {
-    uint row0, col0;
-    if (!tile_of(row0, col0)) return;
-    const uint row = gl_LocalInvocationIndex / BN;
-    const uint col = gl_LocalInvocationIndex % BN;
-
+acc_t sum_of(uint row0, uint col0, uint row, uint col) {
     acc_t sum = acc_t(0);
     for (uint k0 = k_begin; k0 < k_end; k0 += BK) {
         copy_tiles(row0, col0, k0);
@@ -43,5 +39,14 @@ void main() {
         [[unroll]] for (uint k = 0; k < BK; ++k) sum += tile_a[row * BK + k] * tile_b[k * BN + col];
         barrier();  // every invocation has read the tiles, so they may be overwritten
     }
-    store_d(row0 + row, col0 + col, sum);
+    return sum;
+}
+
+void main() {
+    uint row0, col0;
+    if (!tile_of(row0, col0)) return;
+    const uint row = gl_LocalInvocationIndex / BN;
+    const uint col = gl_LocalInvocationIndex % BN;
+    SUM_UP_GATE(gate_sum = sum_of(row0, col0, row, col);)
+    store_d(row0 + row, col0 + col, sum_of(row0, col0, row, col));
 }

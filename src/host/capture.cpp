@@ -16,8 +16,8 @@ using std::to_string;
 
 constexpr string_view magic = "vkgemm-capture ";
 constexpr size_t longest_line = 4096;  // characters
-constexpr const char* slots[] = {"a",        "b",         "c",      "d",       "bias",   "scale",
-                                 "residual", "workspace", "groups", "indices", "scalars"};  // by VkgemmSlot
+constexpr const char* slots[] = {"a",         "b",      "c",       "d",       "bias", "scale", "residual",
+                                 "workspace", "groups", "indices", "scalars", "b2",   "bias2"};  // by VkgemmSlot
 
 Status refused(string why) { return {VKGEMM_ERROR_PARSE, VK_SUCCESS, std::move(why)}; }
 

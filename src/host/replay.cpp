@@ -71,7 +71,9 @@ Run run_of(const Capture& c, const ParsedProblem& parsed, const VkgemmPlanInfo& 
             .beta = parsed.beta,
             .groups = at(VKGEMM_SLOT_GROUPS),
             .indices = at(VKGEMM_SLOT_INDICES),
-            .scalars = at(VKGEMM_SLOT_SCALARS)};
+            .scalars = at(VKGEMM_SLOT_SCALARS),
+            .b2 = at(VKGEMM_SLOT_B2),
+            .bias2 = at(VKGEMM_SLOT_BIAS2)};
     const Problem& p = parsed.problem;
     if (p.upTo && p.grouping == VKGEMM_GROUPING_NONE) run.sizes = Sizes{p.m, p.n, p.k, p.batch ? p.batch : 1};
     return run;

@@ -4,7 +4,10 @@
 #include <algorithm>
 
 #include "plan/base/concat.h"
+#include "plan/base/rounding.h"
+#include "plan/choice/schedule_parts.h"
 #include "plan/steps/grouped.h"
+#include "plan/steps/pair.h"
 #include "plan/steps/parts.h"
 
 namespace vkgemm::plan {
@@ -21,7 +24,7 @@ double cost_of(const Steps& steps) {
 }
 
 double flops_of(const Problem& p) {
-    return 2.0 * double(p.m) * double(p.n) * double(p.k) * double(p.batch) * double(p.outerBatch);
+    return (is_pair(p) ? 4.0 : 2.0) * double(p.m) * double(p.n) * double(p.k) * double(p.batch) * double(p.outerBatch);
 }
 
 // Only f64 from int8 cannot do without a workspace.
@@ -45,6 +48,8 @@ struct Planner {
     std::optional<Status> plan_groups();
     std::optional<Status> plan_ranges();
     std::optional<Status> plan_parts();
+    std::optional<Status> plan_pair();
+    std::optional<Steps> as_two_products(Choice&);
     std::optional<Status> plan_range(const SizeRange&, Request, Binding);
     void add_packs(const Normalised&);
     void limit_dispatches();
@@ -129,6 +134,45 @@ std::optional<Status> Planner::plan_parts() {
     return std::nullopt;
 }
 
+// A pair as two products; nullopt: it cannot be. `choice` becomes that of the second.
+std::optional<Steps> Planner::as_two_products(Choice& choice) {
+    const Problem& pair = plan.problem.completed;
+    const uint64_t gate_space = round_up(gate_bytes(pair), region_alignment);
+    if (pair.batchInvariant || pair.packedA != VKGEMM_PACKED_NONE || gate_space > request.workspace_limit)
+        return std::nullopt;  // which of both is cheaper depends on m
+    Request rest = request;
+    rest.workspace_limit -= gate_space;
+    const auto binding = choose_binding(caps(), pair, request);
+    if (!binding) return std::nullopt;
+    const auto steps_of = [&](const Problem& given) -> std::optional<Steps> {
+        const auto p = prepare(given);
+        if (!p || p->normalised.repeated.count || parts_of(p->normalised, caps(), *binding).size() > 1)
+            return std::nullopt;
+        const auto chosen = choose(*p, rest, *binding);
+        if (!chosen) return std::nullopt;
+        choice = *chosen;
+        return make_steps(choice, p->completed, p->normalised, caps(), rest);
+    };
+    const Products products = products_of(pair);
+    const auto gate = steps_of(products.gate);
+    const auto gated = gate ? steps_of(products.gated) : std::nullopt;
+    if (!gated) return std::nullopt;
+    Steps out = join_products(pair, *gate, *gated, caps(), request);
+    out.binding = *binding;
+    return out;
+}
+
+// One dispatch that reads both matrices of B, or two products, whichever costs less.
+std::optional<Status> Planner::plan_pair() {
+    const auto why = plan_parts();
+    Choice choice;
+    const auto two = as_two_products(choice);
+    if (!two || (!why && cost_of(plan.steps) <= cost_of(*two))) return why;
+    plan.choice = choice;
+    plan.steps = *two;
+    return std::nullopt;
+}
+
 std::optional<Status> Planner::plan_groups() {
     const PreparedProblem& p = plan.problem;
     const GroupedSearch search(p, request);
@@ -169,7 +213,7 @@ std::optional<Status> Planner::plan_all() {
     }
     if (p.completed.grouping != VKGEMM_GROUPING_NONE) return plan_groups();
     if (p.completed.upTo) return plan_ranges();
-    if (auto why = plan_parts()) return why;
+    if (auto why = is_pair(p.completed) ? plan_pair() : plan_parts()) return why;
     add_packs(p.normalised);
     limit_dispatches();
     return std::nullopt;

@@ -243,7 +243,8 @@ VkgemmResult vkgemmGetPlanInfo(VkgemmPlan p, VkgemmPlanInfo* out) {
         info.requiredBytes = p->required_bytes.data();
         info.slotCount = static_cast<uint32_t>(p->required_bytes.size());
         info.workspaceAlignment = p->plan.steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].alignment;
-        for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_D, VKGEMM_SLOT_RESIDUAL})
+        for (const VkgemmSlot slot :
+             {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_D, VKGEMM_SLOT_RESIDUAL, VKGEMM_SLOT_B2})
             info.operandAlignment = std::max(info.operandAlignment, p->plan.steps.slots[size_t(slot)].alignment);
         info.usesAddresses = p->plan.steps.binding == plan::Binding::addresses;
         info.dispatchCount = plan::dispatch_count(p->plan.steps.steps, p->plan.steps.parts);

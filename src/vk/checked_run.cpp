@@ -90,7 +90,7 @@ VkAccessFlags2 access_of(const VkgemmPlan_T& p, const CheckedRun& checked, Vkgem
     const plan::Requirement& need = (*checked.work.slots)[size_t(slot)];
     const auto is_zero = [&](double x) { return plan::is_zero_factor(x, plan::finished_in(p.plan.problem.completed)); };
     const auto [alpha, beta] = plan::known_factors(p.plan.problem.completed, checked.run.alpha, checked.run.beta);
-    const bool is_factor = slot == VKGEMM_SLOT_A || slot == VKGEMM_SLOT_B;
+    const bool is_factor = slot == VKGEMM_SLOT_A || slot == VKGEMM_SLOT_B || slot == VKGEMM_SLOT_B2;
     bool reads = need.reads;
     if (is_factor && is_zero(alpha)) reads = false;
     if (slot == VKGEMM_SLOT_C && is_zero(beta)) reads = false;

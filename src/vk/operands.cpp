@@ -26,7 +26,8 @@ std::string remedy(const plan::Problem& p, VkgemmSlot slot, bool packed) {
     if (plan::is_read_in_words(p, slot)) return "an operand of 16 bits beside a D of another type needs";
     if (slot == VKGEMM_SLOT_SCALARS) return "VkgemmScalars needs";
     if (slot == VKGEMM_SLOT_WORKSPACE) return "the device requires of a workspace";
-    if (slot == VKGEMM_SLOT_BIAS || slot == VKGEMM_SLOT_SCALE) return "is the size of its element";
+    if (slot == VKGEMM_SLOT_BIAS || slot == VKGEMM_SLOT_BIAS2 || slot == VKGEMM_SLOT_SCALE)
+        return "is the size of its element";
     return "this plan was made for; make the plan with a smaller operandAlignment, down to the size of an element";
 }
 
@@ -78,6 +79,7 @@ plan::Footprint footprint(const Work& work, VkgemmSlot slot, const Resolved& ope
     const uint64_t begin = operand.address ? operand.address : operand.offset, bytes = operand.bytes;
     plan::Footprint out = {.begin = begin, .end = begin + bytes, .run_bytes = bytes, .pitch = 0, .stride = 0};
     const plan::Problem& p = *work.problem;
+    if (slot == VKGEMM_SLOT_B2) slot = VKGEMM_SLOT_B;  // which it is placed like
     const plan::Matrix* matrix = slot == VKGEMM_SLOT_A                                   ? &p.a
                                  : slot == VKGEMM_SLOT_B                                 ? &p.b
                                  : slot == VKGEMM_SLOT_C                                 ? &p.c
@@ -135,7 +137,8 @@ std::optional<Status> overlap_with_workspace(const Work& work, const ResolvedOpe
     const Resolved& space = all[size_t(VKGEMM_SLOT_WORKSPACE)];
     const plan::Footprint fw = footprint(work, VKGEMM_SLOT_WORKSPACE, space);
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
-        if (i >= size_t(VKGEMM_SLOT_WORKSPACE) && i != size_t(VKGEMM_SLOT_SCALARS)) continue;
+        if (i == size_t(VKGEMM_SLOT_WORKSPACE) || i == size_t(VKGEMM_SLOT_GROUPS) || i == size_t(VKGEMM_SLOT_INDICES))
+            continue;
         if ((*work.slots)[i].bytes == 0 || ((space.address == 0) && all[i].buffer != space.buffer) ||
             !may_overlap(footprint(work, VkgemmSlot(i), all[i]), fw))
             continue;

@@ -40,6 +40,7 @@ TEST_CASE("check: scalars in memory, types of the epilogue's operands, whole sum
                "'i8*i8->f16 33x21x64 bias=row bias_type=i32 scale=col act=relu' 'i8*i8->i8 33x21x64 residual' "
                "'33x21x64 clamp=col' '33x21x64 clamp=row layout_d=t bias=col' 'u8*i8 33x21x64' "
                "'e4m3*f16 33x21x64' 'e4m3*e4m3 33x21x64' 'f32*u4_g64 33x21x128 layout=nt' 'f16*f16 33x21x64 act=drelu' "
+               "'f16*f16 33x21x64 gate=silu' '9x20x64 bias=col pair=relu' 'f16*q4_0 3x24x64 layout=nt pair=gelu' "
                "--kernel tiled --runs 1")
                .out,
            {"right"});

@@ -13,7 +13,7 @@ TEST_CASE("help and version go to standard output, and to standard error when no
     const std::string help = run(0, "--help").out;
     expect(help, {"vkgemm COMMAND", "bench", "check", "cover", "devices", "explain", "inspect", "kernels", "ladder",
                   "replay", "tune", "--device", "--validate", "--quiet", "--color"});
-    expect(help, {"groups=", "outer=", "scalars=", "clamp=LOW:HIGH", "leaky=SLOPE", "act=drelu."});
+    expect(help, {"groups=", "outer=", "scalars=", "clamp=LOW:HIGH", "leaky=SLOPE", "pair=silu."});
     CHECK(!contains(help, "generate"));  // it is for packagers
     CHECK(!contains(help, "--inject-fault"));
     refused(2, "", {"vkgemm COMMAND", "bench"});

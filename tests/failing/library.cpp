@@ -75,6 +75,7 @@ constexpr PlanKind plan_kinds[] = {
     {"plan", "20x30x40"},
     {"plan of all steps", "20x30x40 c=separate bias=row scale=all residual clamp=-1:1"},
     {"plan of sizes up to", "40x50x60 upto=mnk"},
+    {"plan of a pair", "3x20x40 bias=col pair=relu"},
 };
 
 }  // namespace
@@ -173,9 +174,9 @@ TEST_CASE("recording, checking and counting a run fail cleanly") {
         REQUIRE(vkgemmGetPlanInfo(plan.handle, &info) == VKGEMM_SUCCESS);
         VkgemmRun run{};
         run.structSize = sizeof run;
-        VkgemmOperand* const slots[] = {&run.a,      &run.b,       &run.c,        &run.d,
-                                        &run.bias,   &run.scale,   &run.residual, &run.workspace,
-                                        &run.groups, &run.indices, &run.scalars};
+        VkgemmOperand* const slots[] = {&run.a,       &run.b,        &run.c,         &run.d,      &run.bias,
+                                        &run.scale,   &run.residual, &run.workspace, &run.groups, &run.indices,
+                                        &run.scalars, &run.b2,       &run.bias2};
         for (uint32_t slot = 0; slot < std::size(slots) && slot < info.slotCount; ++slot)
             if (info.requiredBytes[slot])
                 *slots[slot] = {.buffer = all.handle(), .offset = slot * uint64_t{65536}, .size = 0, .address = 0};

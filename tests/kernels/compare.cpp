@@ -152,20 +152,19 @@ bool acceptable(const Case& x, const plan::Problem& p, double got, Bounded want)
 std::string compare(const Case& x, const plan::Problem& p, const Data& data, double error_bound) {
     const Timed timed(Phase::compare);
     const auto all = data.all();
-    for (size_t slot = 0; slot < all.size(); ++slot) {
-        const size_t bytes = all[slot]->bytes().size();
+    for (size_t i = 0; i < all.size(); ++i) {
+        const size_t slot = Data::slots[i], bytes = all[i]->bytes().size();
         if (slot == d_slot) {
             const std::vector<std::byte> after = pool().read(slot, bytes);
             Comparison comparison(x, p, data, after, error_bound);
             if (std::string why = comparison(); !why.empty()) return why;
             if (p.scalars && !plan::is_empty(p))
                 if (std::string why = comparison.scalars(data.scalars, pool().read_scalars()); !why.empty()) return why;
-            if (const auto at = all[slot]->trespass(after))
+            if (const auto at = all[i]->trespass(after))
                 return "byte " + std::to_string(*at) +
                        " of D's buffer was written, outside D's elements (D begins at " +
-                       std::to_string(all[slot]->offset()) + " and spans " + std::to_string(all[slot]->span_bytes()) +
-                       ")";
-        } else if (const auto at = all[slot]->written(pool().mapped(slot).first(bytes))) {
+                       std::to_string(all[i]->offset()) + " and spans " + std::to_string(all[i]->span_bytes()) + ")";
+        } else if (const auto at = all[i]->written(pool().mapped(slot).first(bytes))) {
             return "byte " + std::to_string(*at) + " of " + slot_names[slot] + " was written";
         }
     }

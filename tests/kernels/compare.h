@@ -9,7 +9,8 @@
 
 namespace vkgemm::test {
 
-inline constexpr std::array<const char*, 7> slot_names = {"A", "B", "C", "D", "bias", "scale", "residual"};
+inline constexpr std::array<const char*, VKGEMM_SLOT_COUNT> slot_names = {
+    "A", "B", "C", "D", "bias", "scale", "residual", "workspace", "groups", "indices", "scalars", "B2", "bias2"};
 
 /// A problem without what the API wants left out.
 VkgemmProblem for_api(plan::Problem);

@@ -41,7 +41,7 @@ inline bool is_inexact(Fill fill, VkgemmAccuracy accuracy) {
 
 /// The operands of one case on the host. What the problem forbids to read stays poison.
 struct Data {
-    Guarded a, b, c, d, bias, scale, residual;
+    Guarded a, b, c, d, bias, scale, residual, b2, bias2;
     VkgemmScalars scalars{.alpha = NAN, .beta = NAN, .low = NAN, .high = NAN, .nonFinite = 0, .largest = 7};
 
     Data(const Case& x, const plan::Problem& p)
@@ -51,7 +51,10 @@ struct Data {
           d(of(p, VKGEMM_SLOT_D, p.d.type, true, x)),
           bias(Guarded::vector(p.biasType, vector_length(p, VKGEMM_SLOT_BIAS), x.shift_of(VKGEMM_SLOT_BIAS))),
           scale(Guarded::vector(p.scaleType, vector_length(p, VKGEMM_SLOT_SCALE), x.shift_of(VKGEMM_SLOT_SCALE))),
-          residual(of(p, VKGEMM_SLOT_D, p.residualType, has_residual(p), x, VKGEMM_SLOT_RESIDUAL)) {
+          residual(of(p, VKGEMM_SLOT_D, p.residualType, has_residual(p), x, VKGEMM_SLOT_RESIDUAL)),
+          b2(of(p, VKGEMM_SLOT_B, p.b.type, plan::is_pair(p), x)),
+          bias2(Guarded::vector(p.biasType, plan::is_biased_pair(p) ? vector_length(p, VKGEMM_SLOT_BIAS) : 0,
+                                x.shift_of(VKGEMM_SLOT_BIAS))) {
         const std::array<double, 3> specials = {NAN, INFINITY, -INFINITY};
         Random random(x.seed);
         const ExactFill range = exact_fill_of(p, x);
@@ -67,10 +70,12 @@ struct Data {
         if (x.alpha != 0) {
             fill(a, most_of(p.a.type, range.ab));
             fill(b, most_of(p.b.type, range.ab));
+            fill(b2, most_of(p.b.type, range.ab));
         }
         if (x.beta != 0 && p.cSource == VKGEMM_C_SEPARATE) fill(c, range.others);
         if (x.beta != 0 && p.cSource == VKGEMM_C_IS_D) fill(d, range.others);
         fill(bias, range.others);
+        fill(bias2, range.others);
         fill(residual, range.others);
         scale.fill([&] { return random.pick(factors); });
         const plan::StepInfo* const scales = reader_of(p, VKGEMM_SLOT_SCALE);
@@ -152,6 +157,9 @@ struct Data {
         b.change([&](double value, uint64_t k, uint64_t col) {
             return k != at ? value : in_b && col % 3 == 0 ? special : 1;
         });
+        b2.change([&](double value, uint64_t k, uint64_t col) {
+            return k != at ? value : in_b && col % 3 == 1 ? special : 1;
+        });
     }
 
     void widen(const plan::Problem& p) {
@@ -163,7 +171,11 @@ struct Data {
         if (!by_row) b.change([&](double value, uint64_t k, uint64_t) { return times(value, -exponent(0, k)); });
     }
 
-    std::array<const Guarded*, 7> all() const { return {&a, &b, &c, &d, &bias, &scale, &residual}; }
+    /// In the order of `slots`.
+    std::array<const Guarded*, 9> all() const { return {&a, &b, &c, &d, &bias, &scale, &residual, &b2, &bias2}; }
+    static constexpr std::array<VkgemmSlot, 9> slots = {VKGEMM_SLOT_A,        VKGEMM_SLOT_B,    VKGEMM_SLOT_C,
+                                                        VKGEMM_SLOT_D,        VKGEMM_SLOT_BIAS, VKGEMM_SLOT_SCALE,
+                                                        VKGEMM_SLOT_RESIDUAL, VKGEMM_SLOT_B2,   VKGEMM_SLOT_BIAS2};
     Operands numbers() const {
         return {.a = a.numbers(),
                 .b = b.numbers(),
@@ -171,7 +183,9 @@ struct Data {
                 .d = d.numbers(),
                 .bias = bias.numbers(),
                 .scale = scale.numbers(),
-                .residual = residual.numbers()};
+                .residual = residual.numbers(),
+                .b2 = b2.numbers(),
+                .bias2 = bias2.numbers()};
     }
 };
 

@@ -17,7 +17,7 @@ namespace {
 /// A and B of mixed types, and some operands of the epilogue, are read in words of 4 bytes.
 uint64_t bytes_needed(const plan::Problem& p, const Guarded& g, size_t slot, uint32_t alignment) {
     const uint64_t bytes = g.span_bytes();
-    const bool in_words = plan::is_mixed(p) && slot < 2;
+    const bool in_words = plan::is_mixed(p) && (slot < 2 || slot == VKGEMM_SLOT_B2);
     if (!in_words && !plan::is_read_in_words(p, VkgemmSlot(slot))) return bytes;
     const uint32_t begins = std::max(alignment, plan::info(g.type()).unit_bytes());  // A and B may, within a word
     return (bytes + 3) / 4 * 4 + (in_words && bytes && begins < 4 ? 4 - begins : 0);
@@ -28,9 +28,10 @@ std::string check_info(const Case& x, const plan::Problem& p, const Data& data, 
     if (!x.kernel.empty() && !plan::is_empty(p) && x.kernel != info.kernel)
         return "the plan took " + std::string(info.kernel) + ", not " + x.kernel;
     const auto all = data.all();
-    for (size_t slot = 0; slot < all.size(); ++slot) {
+    for (size_t i = 0; i < all.size(); ++i) {
+        const size_t slot = Data::slots[i];
         const bool packed = (slot == VKGEMM_SLOT_A && info.packedA) || (slot == VKGEMM_SLOT_B && info.packedB);
-        const uint64_t want = plan::is_empty(p) ? 0 : bytes_needed(p, *all[slot], slot, alignment_of(x, p));
+        const uint64_t want = plan::is_empty(p) ? 0 : bytes_needed(p, *all[i], slot, alignment_of(x, p));
         if (!packed && info.requiredBytes[slot] != want)
             return std::string("requiredBytes of ") + slot_names[slot] + " is " +
                    std::to_string(info.requiredBytes[slot]) + ", not " + std::to_string(want);
@@ -129,10 +130,10 @@ VkgemmRun run_of(const Case& x, const plan::Problem& p, const Data& data, const 
     const auto all = data.all();
     VkgemmRun r{};
     r.structSize = sizeof r;
-    VkgemmOperand* const slots[] = {&r.a, &r.b, &r.c, &r.d, &r.bias, &r.scale, &r.residual};
-    for (size_t slot = 0; slot < all.size(); ++slot)
-        *slots[slot] = slot < 2 && with.packed[slot].size() ? with.packed[slot].operand(x.addresses)
-                                                            : operand(x, p, *all[slot], slot);
+    VkgemmOperand* const operands[] = {&r.a, &r.b, &r.c, &r.d, &r.bias, &r.scale, &r.residual, &r.b2, &r.bias2};
+    for (size_t i = 0; i < all.size(); ++i)
+        *operands[i] = i < 2 && with.packed[i].size() ? with.packed[i].operand(x.addresses)
+                                                      : operand(x, p, *all[i], Data::slots[i]);
     r.alpha = p.scalars & VKGEMM_SCALARS_ALPHA ? NAN : x.alpha;
     r.beta = p.scalars & VKGEMM_SCALARS_BETA ? NAN : x.beta;
     if (p.scalars) {
@@ -181,8 +182,8 @@ std::string submit(VkgemmPlan plan, const VkgemmRun& r, uint32_t dispatches) {
 std::string upload(const Data& data) {
     const Timed timed(Phase::upload);
     const auto all = data.all();
-    for (size_t slot = 0; slot < all.size(); ++slot)
-        if (std::string why = pool().hold(slot, all[slot]->bytes()); !why.empty()) return why;
+    for (size_t i = 0; i < all.size(); ++i)
+        if (std::string why = pool().hold(Data::slots[i], all[i]->bytes()); !why.empty()) return why;
     return pool().hold_scalars(data.scalars);
 }
 

@@ -37,6 +37,7 @@ void give(Problem& p, VkgemmStepKind step, Type type) {
             return;
         case VKGEMM_STEP_RESIDUAL:
         case VKGEMM_STEP_DRELU:
+        case VKGEMM_STEP_GATE_RELU:
             p.residualType = type;
             break;
         case VKGEMM_STEP_BIAS_ROW:
@@ -55,7 +56,7 @@ bool reads_residual(VkgemmStepKind step) {
 
 constexpr VkgemmStepKind readers[] = {VKGEMM_STEP_NONE,      VKGEMM_STEP_BIAS_ROW,  VKGEMM_STEP_BIAS_COL,
                                       VKGEMM_STEP_SCALE_ROW, VKGEMM_STEP_SCALE_COL, VKGEMM_STEP_SCALE_ALL,
-                                      VKGEMM_STEP_RESIDUAL,  VKGEMM_STEP_DRELU};
+                                      VKGEMM_STEP_RESIDUAL,  VKGEMM_STEP_DRELU,     VKGEMM_STEP_GATE_RELU};
 
 }  // namespace
 

@@ -73,9 +73,29 @@ void draw_steps(Random& random, Problem& p) {
     for (uint64_t left = random.one_in(2) ? 0 : 1 + random.below(VKGEMM_MAX_EPILOGUE_STEPS); left > 0; --left) {
         const auto& step = plan::step_info[random.below(std::size(plan::step_info))];
         if (step.sums == plan::StepSums::FLOATS && !info(plan::finished_in(p)).is_float) continue;
+        if (step.is_pair()) continue;  // draw_pair()
         if (step.operand != VKGEMM_SLOT_COUNT && !read.insert(step.operand).second) continue;
         if (kinds.insert(step.kind).second) p.epilogue.add({step.kind, -2, 3});
     }
+}
+
+/// For the kernels that take them, and without what rules them out.
+void draw_pair(Random& random, Problem& p, const Kernel& k) {
+    if (!k.module.family.takes_pairs || plan::is_scaled(p) || !random.one_in(4)) return;
+    constexpr std::array<VkgemmStepKind, 3> pairs = {VKGEMM_STEP_PAIR_RELU, VKGEMM_STEP_PAIR_GELU,
+                                                     VKGEMM_STEP_PAIR_SILU};
+    const auto given = p.epilogue;
+    p.epilogue.count = 0;
+    const bool biased = given.count && info(given.step[0].kind).operand == VKGEMM_SLOT_BIAS;
+    if (biased) p.epilogue.add(given.step[0]);
+    p.epilogue.add({info(plan::finished_in(p)).is_float ? random.pick(pairs) : VKGEMM_STEP_PAIR_RELU});
+    for (const auto& step : given)
+        if (info(step.kind).operand != VKGEMM_SLOT_RESIDUAL && p.epilogue.count < VKGEMM_MAX_EPILOGUE_STEPS &&
+            !(biased && step.kind == given.step[0].kind))
+            p.epilogue.add(step);
+    p.d.layout = rowMajor;
+    p.cSource = VKGEMM_C_NONE;
+    p.c = {};
 }
 
 /// Types of their own for some operands of the epilogue.
@@ -116,7 +136,7 @@ void draw_schedule(Random& random, Draw& d, const Kernel& k) {
     const bool mixed = k.module.is_mixed(), ahead = !mixed && random.one_in(5);
     const uint64_t which = 1 + random.below(3);
     if (ahead && (which & 1)) p.packedA = VKGEMM_PACKED_ANY;
-    if (ahead && (which & 2)) p.packedB = VKGEMM_PACKED_ANY;
+    if (ahead && (which & 2) && !plan::is_pair(p)) p.packedB = VKGEMM_PACKED_ANY;
     const bool free = !ahead && !mixed && !k.module.family.packs_fragments;
     if (!own_tile(random)) d.base.tile = small_tile(k);
     for (const char* constant : {random.pick(splits), free ? random.pick(packs) : ""})
@@ -138,8 +158,8 @@ uint32_t draw_up_to(Random& random, const Problem& p) {
 
 /// Groups of each kind, for the kernels that take them.
 void draw_groups(Random& random, Draw& d, const Kernel& k) {
-    if (!k.module.takes_groups() || !random.one_in(3)) return;
     Problem& p = d.base.problem;
+    if (!k.module.takes_groups() || plan::is_pair(p) || !random.one_in(3)) return;
     constexpr std::array<VkgemmGrouping, 5> kinds = {VKGEMM_GROUPING_TABLE, VKGEMM_GROUPING_TABLE,
                                                      VKGEMM_GROUPING_INDEXED, VKGEMM_GROUPING_ADDRESSES,
                                                      VKGEMM_GROUPING_SELECTED};
@@ -198,6 +218,7 @@ Draw some_draw(Random& random, const Kernel& k) {
     draw_types(random, d, k);
     draw_layouts(random, d, k);
     draw_steps(random, d.base.problem);
+    draw_pair(random, d.base.problem, k);
     draw_operand_types(random, d.base.problem);
     draw_scalars(random, d.base.problem);
     draw_schedule(random, d, k);

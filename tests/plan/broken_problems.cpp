@@ -237,6 +237,52 @@ TEST_CASE("complete() names the rule that a problem breaks") {
          },
          VKGEMM_ERROR_INVALID_PROBLEM,
          {"residual and act=drelu", "one operand"}},
+        {"a pair after another step",
+         [](Problem& p) {
+             p.epilogue = {{VKGEMM_STEP_RELU}, {VKGEMM_STEP_PAIR_SILU}};
+         },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"a pair", "first step", "bias"}},
+        {"two pairs",
+         [](Problem& p) {
+             p.epilogue = {{VKGEMM_STEP_PAIR_RELU}, {VKGEMM_STEP_PAIR_SILU}};
+         },
+         VKGEMM_ERROR_INVALID_PROBLEM,
+         {"pair=relu and pair=silu", "one operand"}},
+        {"a pair and a residual",
+         [](Problem& p) {
+             p.epilogue = {{VKGEMM_STEP_PAIR_SILU}, {VKGEMM_STEP_RESIDUAL}};
+         },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"pair=silu", "residual", "two plans", "gate=silu"}},
+        {"a pair with a C",
+         [](Problem& p) {
+             p.cSource = VKGEMM_C_IS_D;
+             p.epilogue = {{VKGEMM_STEP_PAIR_SILU}};
+         },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"pair=silu", "with a C", "gate=silu"}},
+        {"a pair whose D is column-major",
+         [](Problem& p) {
+             p.d.layout = columnMajor;
+             p.epilogue = {{VKGEMM_STEP_BIAS_COL}, {VKGEMM_STEP_PAIR_GELU}};
+         },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"pair=gelu", "column-major D"}},
+        {"a pair of groups",
+         [](Problem& p) {
+             p.grouping = VKGEMM_GROUPING_TABLE;
+             p.epilogue = {{VKGEMM_STEP_PAIR_RELU}};
+         },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"pair=relu", "groups"}},
+        {"a pair whose B comes packed",
+         [](Problem& p) {
+             p.packedB = VKGEMM_PACKED_ANY;
+             p.epilogue = {{VKGEMM_STEP_PAIR_RELU}};
+         },
+         VKGEMM_ERROR_UNSUPPORTED,
+         {"pair=relu", "packed"}},
         {"a residual at addresses",
          [](Problem& p) {
              p.grouping = VKGEMM_GROUPING_ADDRESSES;

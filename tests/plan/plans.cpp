@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <string>
 
 #include "plan/plan.h"
 #include "plan/problem/problem_text.h"
@@ -108,4 +109,47 @@ TEST_CASE("plans: a kernel that multiplies nothing cannot be asked for") {
     CHECK(why->code == VKGEMM_ERROR_UNSUPPORTED);
     request.kernel = "tiled_f32_8x8";
     CHECK(!unfit_request(h200(), request));
+}
+
+TEST_CASE("plans: a pair of few rows is one dispatch, with B2 in C's place and its bias in the residual's") {
+    for (const char* types : {"f16*f16", "f32*q4_0", "f32*q4_k accuracy=mxint8"}) {
+        std::string line = types;
+        line.insert(std::min(line.find(" acc"), line.size()), " 1x14336x4096 layout=nt bias=col pair=silu");
+        CAPTURE(line);
+        const Plan p = planned(line, with_workspace());
+        REQUIRE(p.steps.steps.size() == 1);
+        const Step& s = p.steps.steps[0];
+        CHECK(s.kernel->module.family.name.starts_with("gemv"));
+        CHECK((s.constants.PAIR == 1 && s.constants.STEP_1 == VKGEMM_STEP_GATE_SILU));
+        CHECK((s.slots[BIND_B] == VKGEMM_SLOT_B && s.slots[BIND_C] == VKGEMM_SLOT_B2));
+        CHECK((s.slots[BIND_BIAS] == VKGEMM_SLOT_BIAS && s.slots[BIND_RESIDUAL] == VKGEMM_SLOT_BIAS2));
+        CHECK(p.steps.slots[VKGEMM_SLOT_B2].bytes == p.steps.slots[VKGEMM_SLOT_B].bytes);
+        CHECK(p.steps.slots[VKGEMM_SLOT_BIAS2].bytes == p.steps.slots[VKGEMM_SLOT_BIAS].bytes);
+        CHECK(p.steps.slots[VKGEMM_SLOT_WORKSPACE].bytes == 0);
+        CHECK(p.flops == 4.0 * 14336 * 4096);
+    }
+}
+
+TEST_CASE("plans: a pair of many rows is two products with the gate in the workspace, and one dispatch without it") {
+    const std::string line = "f16*f16 512x14336x4096 layout=nt bias=col pair=silu scale=row";
+    const Plan two = planned(line, with_workspace());
+    const uint64_t gate = uint64_t{512} * 14336 * 4;  // as f32
+    REQUIRE(two.steps.steps.size() >= 2);
+    const Step &first = two.steps.steps.front(), &last = two.steps.steps.back();
+    CHECK(two.steps.slots[VKGEMM_SLOT_WORKSPACE].bytes >= gate);
+    CHECK((two.steps.parts.size() == 2 && last.waits));
+    CHECK((first.slots[BIND_B] == VKGEMM_SLOT_B2 && last.slots[BIND_B] == VKGEMM_SLOT_B));
+    CHECK((first.slots[BIND_BIAS] == VKGEMM_SLOT_BIAS2 && last.slots[BIND_BIAS] == VKGEMM_SLOT_BIAS));
+    CHECK((first.slots[BIND_D] == VKGEMM_SLOT_WORKSPACE && last.slots[BIND_RESIDUAL] == VKGEMM_SLOT_WORKSPACE));
+    CHECK((first.offsets[BIND_D] == 0 && first.bytes[BIND_D] == gate && last.offsets[BIND_RESIDUAL] == 0));
+    CHECK((first.constants.STEP_1 == 0 && last.constants.STEP_1 == VKGEMM_STEP_GATE_SILU));
+    CHECK((last.constants.STEP_2 == VKGEMM_STEP_SCALE_ROW && last.constants.FORMAT_RESIDUAL == VKGEMM_TYPE_F32));
+    CHECK((first.constants.PAIR == 0 && last.constants.PAIR == 0));
+    for (const Requirement& r : {two.steps.slots[VKGEMM_SLOT_RESIDUAL], two.steps.slots[VKGEMM_SLOT_C]})
+        CHECK(r.bytes == 0);
+    Request none;
+    const Plan one = planned(line, none);
+    REQUIRE(one.steps.steps.size() == 1);
+    CHECK((one.steps.steps[0].constants.PAIR == 1 && one.cost > two.cost));
+    CHECK(planned(line + " invariant", with_workspace()).steps.steps.size() == 1);
 }

@@ -51,13 +51,14 @@ constexpr double lost_in_units = (31 + 3 * 33) * 0x1p-13;
 bool rounds_to_f16(const Problem& p) { return p.accuracy >= VKGEMM_ACCURACY_NARROW && !rounds_in_units(p); }
 constexpr double lost_of_products = 2.1 * 0x1p-10, lost_of_factors = 0x1p-24;
 
-Sum sum_of(const Problem& p, const Operands& in, Place at) {
+/// B: in.b or in.b2.
+Sum sum_of(const Problem& p, const Operands& in, const std::vector<double>& matrix, Place at) {
     const uint64_t begin_a = position(p, 0, at.batch, 0, 0), begin_b = position(p, 1, at.batch, 0, 0);
     Sum out;
     double factors = 0;
     for (uint64_t i = 0; i < p.k; ++i) {
         const double a = in.a[begin_a + position(p.a, 0, at.row, i)];
-        const double b = in.b[begin_b + position(p.b, 0, i, at.col)];
+        const double b = matrix[begin_b + position(p.b, 0, i, at.col)];
         out.value += static_cast<long double>(a) * static_cast<long double>(b);
         out.sizes += std::fabs(a * b);
         factors += std::fabs(a) + std::fabs(b);
@@ -78,10 +79,41 @@ Bounded product(const Problem& p, double alpha, const Operands& in, Place at, co
     return round(alpha * sum, std::fabs(alpha) * error);
 }
 
-Bounded after_step(const EpilogueStep& step, const Problem& p, const Operands& in, Place at, Bounded x,
+/// An activation of which a factor is computed, and its step.
+VkgemmStepKind activation_of(VkgemmStepKind gate) {
+    switch (plan::step_in_kernel(gate)) {
+        case VKGEMM_STEP_GATE_RELU:
+            return VKGEMM_STEP_RELU;
+        case VKGEMM_STEP_GATE_GELU:
+            return VKGEMM_STEP_GELU;
+        case VKGEMM_STEP_GATE_SILU:
+            return VKGEMM_STEP_SILU;
+        default:
+            return VKGEMM_STEP_NONE;
+    }
+}
+
+// Vulkan allows exp an error of 3 + 2|x| units in the last place; after gelu and silu it is less than this.
+double error_of_curve(double x, const Rounding& round) { return 16 * round.unit * (std::fabs(x) + 1) + round.flushed; }
+
+/// x times the activation of a gate.
+Bounded gated(VkgemmStepKind step, Bounded x, Bounded gate, const Rounding& round) {
+    const VkgemmStepKind activation = activation_of(step);
+    const bool curve = activation != VKGEMM_STEP_RELU;  // none is steeper than 1.13
+    const double y = applied({activation}, gate.value);
+    const double off = curve ? 1.13 * gate.error + error_of_curve(gate.value, round) : gate.error;
+    return round(x.value * y, x.error * (std::fabs(y) + off) + std::fabs(x.value) * off);
+}
+
+/// The second product of a pair, with its bias.
+Bounded second_of_pair(const Problem& p, double alpha, const Operands& in, Place at, const Rounding& round) {
+    const Bounded y = product(p, alpha, in, at, alpha != 0 ? sum_of(p, in, in.b2, at) : Sum{}, round);
+    if (!plan::is_biased_pair(p)) return y;
+    return round(y.value + in.bias2[p.epilogue.begin()->kind == VKGEMM_STEP_BIAS_ROW ? at.row : at.col], y.error);
+}
+
+Bounded after_step(const EpilogueStep& step, const Problem& p, const Operands& in, double alpha, Place at, Bounded x,
                    const Rounding& round) {
-    // Vulkan allows exp an error of 3 + 2|x| units in the last place; after gelu and silu it is less than this.
-    const double curve = 16 * round.unit * (std::fabs(x.value) + 1) + round.flushed;
     const auto plus = [&](double y) { return round(x.value + y, x.error); };
     const auto times = [&](double y) { return round(x.value * y, x.error * std::fabs(y)); };
     if (plan::info(step.kind).operand == VKGEMM_SLOT_BIAS && p.biasType == i32) return x;  // whole_bias()
@@ -106,13 +138,21 @@ Bounded after_step(const EpilogueStep& step, const Problem& p, const Operands& i
             return plus(in.residual[position(p, 3, at.batch, at.row, at.col)]);
         case VKGEMM_STEP_DRELU:
             return in.residual[position(p, 3, at.batch, at.row, at.col)] <= 0 ? Bounded{} : x;
+        case VKGEMM_STEP_GATE_RELU:
+        case VKGEMM_STEP_GATE_GELU:
+        case VKGEMM_STEP_GATE_SILU:
+            return gated(step.kind, x, {in.residual[position(p, 3, at.batch, at.row, at.col)]}, round);
+        case VKGEMM_STEP_PAIR_RELU:
+        case VKGEMM_STEP_PAIR_GELU:
+        case VKGEMM_STEP_PAIR_SILU:
+            return gated(step.kind, x, second_of_pair(p, alpha, in, at, round), round);
         case VKGEMM_STEP_RELU:
         case VKGEMM_STEP_CLAMP:
             return {applied(step, x.value), x.error};
         case VKGEMM_STEP_LEAKY_RELU:
             return round(applied(step, x.value), x.error * std::max(1.0, std::fabs(static_cast<double>(step.low))));
         default:  // the curves, none of which is steeper than 1.13
-            return {applied(step, x.value), 1.13 * x.error + curve};
+            return {applied(step, x.value), 1.13 * x.error + error_of_curve(x.value, round)};
     }
 }
 
@@ -132,7 +172,7 @@ Bounded float_reference(const Problem& p, double alpha, double beta, const Opera
         const double c = beta * element_of_c(p, in, at);
         x = round(x.value + c, x.error + round.unit * std::fabs(c) + round.flushed);
     }
-    for (const EpilogueStep& step : p.epilogue) x = after_step(step, p, in, at, x, round);
+    for (const EpilogueStep& step : p.epilogue) x = after_step(step, p, in, alpha, at, x, round);
     if (p.d.type == i8) {
         const double nearest = std::isnan(x.value) ? 0 : std::clamp(std::nearbyint(x.value), -128.0, 127.0);
         return {nearest, x.error == 0 ? 0 : x.error + 1, x.value};
@@ -147,10 +187,10 @@ int64_t wrapped(uint64_t x) { return static_cast<int32_t>(static_cast<uint32_t>(
 /// i32 sums wrap around: unsigned arithmetic, whose low 32 bits do not depend on the order.
 uint64_t bits(double x) { return static_cast<uint64_t>(static_cast<int64_t>(x)); }
 
-uint64_t whole_sum_of(const Problem& p, const Operands& in, Place at) {
+uint64_t whole_sum_of(const Problem& p, const Operands& in, const std::vector<double>& b, Place at) {
     uint64_t sum = 0;
     for (uint64_t i = 0; i < p.k; ++i)
-        sum += bits(in.a[position(p, 0, at.batch, at.row, i)]) * bits(in.b[position(p, 1, at.batch, i, at.col)]);
+        sum += bits(in.a[position(p, 0, at.batch, at.row, i)]) * bits(b[position(p, 1, at.batch, i, at.col)]);
     return sum;
 }
 
@@ -183,6 +223,16 @@ Bounded whole_reference(const Problem& p, double alpha, double beta, const Opera
             case VKGEMM_STEP_DRELU:
                 if (in.residual[position(p, 3, at.batch, at.row, at.col)] <= 0) x = 0;
                 break;
+            case VKGEMM_STEP_GATE_RELU:
+                times(std::max(in.residual[position(p, 3, at.batch, at.row, at.col)], 0.0));
+                break;
+            case VKGEMM_STEP_PAIR_RELU: {
+                uint64_t y = bits(alpha) ? bits(alpha) * whole_sum_of(p, in, in.b2, at) : 0;
+                if (plan::is_biased_pair(p))
+                    y += bits(in.bias2[p.epilogue.begin()->kind == VKGEMM_STEP_BIAS_ROW ? at.row : at.col]);
+                times(static_cast<double>(std::max<int64_t>(wrapped(y), 0)));
+                break;
+            }
             case VKGEMM_STEP_RELU:
                 x = std::max<int64_t>(x, 0);
                 break;
@@ -220,8 +270,8 @@ Bounded reference(const Problem& p, double alpha, double beta, const Operands& i
                   uint64_t col) {
     const Place at{batch, row, col};
     if (!plan::info(plan::finished_in(p)).is_float)
-        return whole_reference(p, alpha, beta, in, at, bits(alpha) ? whole_sum_of(p, in, at) : 0);
-    return float_reference(p, alpha, beta, in, at, alpha != 0 ? sum_of(p, in, at) : Sum{});
+        return whole_reference(p, alpha, beta, in, at, bits(alpha) ? whole_sum_of(p, in, in.b, at) : 0);
+    return float_reference(p, alpha, beta, in, at, alpha != 0 ? sum_of(p, in, in.b, at) : Sum{});
 }
 
 References::References(const Problem& p, double alpha, double beta, const Operands& in, uint64_t batch, bool few_rows)
@@ -337,6 +387,8 @@ Bounded References::operator()(uint64_t row, uint64_t col) {
 }
 
 bool is_curve(VkgemmStepKind kind) {
+    const VkgemmStepKind activation = activation_of(kind);
+    if (activation != VKGEMM_STEP_NONE) return activation != VKGEMM_STEP_RELU;
     const plan::StepInfo& step = plan::info(kind);
     return step.sums == plan::StepSums::FLOATS && step.operand == VKGEMM_SLOT_COUNT && !step.has_bounds() &&
            !step.has_slope();
@@ -381,6 +433,8 @@ ExactFill exact_fill(const Problem& p, double alpha, double beta) {
             const bool scales = step.kind == VKGEMM_STEP_SCALE_ROW || step.kind == VKGEMM_STEP_SCALE_COL ||
                                 step.kind == VKGEMM_STEP_SCALE_ALL;
             x = adds ? x + others : scales ? 2 * x : x;
+            if (plan::info(step.kind).is_pair()) x *= x;
+            if (step.kind == VKGEMM_STEP_GATE_RELU) x *= others;
             if (step.kind == VKGEMM_STEP_LEAKY_RELU) x *= std::max(1.0, std::fabs(static_cast<double>(step.low)));
         }
         return x;

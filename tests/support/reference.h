@@ -12,7 +12,7 @@ namespace vkgemm::test {
 
 /// Every operand as numbers, with its padding and gaps: position() is the index of an element.
 struct Operands {
-    std::vector<double> a, b, c, d, bias, scale, residual;
+    std::vector<double> a, b, c, d, bias, scale, residual, b2, bias2;
 };
 
 /// The index of an element of a completed matrix, in elements from the operand's start.
@@ -63,7 +63,7 @@ class References {
     std::vector<uint32_t> whole_across_, whole_sums_;
 };
 
-/// Whether the step is a smooth function of the value alone, as GELU is: what it is made of is not exact.
+/// Whether the step has a smooth function, as GELU is, of the value or of a gate: what it is made of is not exact.
 bool is_curve(VkgemmStepKind);
 
 /// The largest r such that integers in [-r, r] multiply and sum over k exactly in any order, where integers up to

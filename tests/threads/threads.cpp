@@ -62,8 +62,8 @@ VkgemmRun run_of(VkgemmPlan plan) {
     vkgemmGetPlanInfo(plan, &info);
     VkgemmRun r{};
     r.structSize = sizeof r;
-    VkgemmOperand* const slots[] = {&r.a,        &r.b,         &r.c,      &r.d,       &r.bias,   &r.scale,
-                                    &r.residual, &r.workspace, &r.groups, &r.indices, &r.scalars};
+    VkgemmOperand* const slots[] = {&r.a,         &r.b,      &r.c,       &r.d,       &r.bias, &r.scale, &r.residual,
+                                    &r.workspace, &r.groups, &r.indices, &r.scalars, &r.b2,   &r.bias2};
     for (uint32_t slot = 0; slot < std::size(slots) && slot < info.slotCount; ++slot)
         if (info.requiredBytes[slot])
             *slots[slot] = {.buffer = NullDevice::buffer(), .offset = slot << 24, .size = 1 << 24, .address = 0};

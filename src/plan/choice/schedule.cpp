@@ -70,6 +70,9 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
     schedule.split = {1, p.k, nullptr};
     const auto all = operands(p);
     if (p.k == 0 || is_empty(p)) mask = 0;  // there is nothing to copy
+    if ((mask & 2) && is_pair(p))
+        return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
+                              {"would pack B, and a pair's are read as they are; PACK must be 0, 1 or 2"});
     if (mask & ~packed_ahead(p)) schedule.cost = first_pass_cost(search.dev());
     if (mask & 1)
         if (auto why = pack(schedule, schedule.a, schedule.problem.a, all[0], p.packedA, k, t, search)) return *why;

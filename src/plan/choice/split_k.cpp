@@ -56,6 +56,8 @@ SplitK split_of(uint32_t wanted, const Tile& t, const Problem& p) {
 std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const ProductCost& cost,
                                      const OperandEffects& operands, const ScheduleSearch& search) {
     const Problem& p = schedule.problem;
+    if (is_pair(p) && t.SPLIT > 1)
+        return search.refusal(VKGEMM_ERROR_UNSUPPORTED, {"sums up a pair in one slice of K; SPLIT must be 0 or 1"});
     const double before = schedule.cost;
     schedule.split = t.SPLIT > 1 ? split_of(t.SPLIT, t, p) : SplitK{1, p.k, nullptr};
     const double demanded =
@@ -66,7 +68,7 @@ std::optional<Status> choose_split_k(Schedule& schedule, const Tile& t, const Pr
     const uint64_t most = most_workspace(schedule, search);
     if (schedule.workspace_bytes() > most) return too_much_workspace(schedule, search);
     schedule.cost = demanded;
-    if (t.SPLIT || !search.request.workspace_limit || p.batchInvariant) return std::nullopt;
+    if (t.SPLIT || !search.request.workspace_limit || p.batchInvariant || is_pair(p)) return std::nullopt;
     SplitK best = schedule.split;
     // The last slice may be shorter than a step; on a CPU each has two steps.
     const uint64_t depth = std::max<uint32_t>(t.BK, 1);

@@ -58,6 +58,7 @@ const char* refused_grouping(const Module& m, const Problem& p) {
 
 const char* refused_problem(const Module& m, const Tile& t, const DeviceCaps& dev, const Problem& p) {
     const Family& family = m.family;
+    if (is_pair(p) && !family.takes_pairs) return "computes one product, not a pair";
     const bool straight = is_straight(family, t);
     if (straight && m.a != f16) return "is for f16 where it loads matrices straight from memory";
     if (straight && (p.a.layout != rowMajor || p.b.layout != columnMajor))

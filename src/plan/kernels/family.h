@@ -164,6 +164,7 @@ struct Family {
     bool takes_converted = false;    // A and B of other types, which a first pass converts to the module's
     bool takes_fp8 = false;          // its modules multiply e4m3 and e5m2 in any pair; their columns say e4m3
     bool pads_sums = false;          // pads rows of bare sums to multiples of four elements
+    bool takes_pairs = false;        // computes pairs: sums up by B2, then by B
     bool in_integers = false;        // handles f64 as pairs of words, so the device need not have it; the high words
                                      // of alpha and beta are in clamp_or_scalars
     bool packs_fragments = false;    // A and B are in the workspace, as a packer of the same split left them

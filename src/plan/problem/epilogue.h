@@ -5,8 +5,8 @@
 
 namespace vkgemm::plan {
 
-/// The elements of a step's operand, for a D of m x n.
-enum class StepShape : uint8_t { NONE, M, N, M_PAIRS, N_PAIRS, ONE, MATRIX };
+/// The elements of a step's operand, for a D of m x n; B: those of the problem's B.
+enum class StepShape : uint8_t { NONE, M, N, M_PAIRS, N_PAIRS, ONE, MATRIX, B };
 enum class StepSums : uint8_t { ANY, FLOATS };
 
 /// A row of VKGEMM_STEP_ROWS.
@@ -18,6 +18,7 @@ struct StepInfo {
     StepShape shape;
 
     constexpr bool has_bounds() const { return kind == VKGEMM_STEP_CLAMP; }
+    constexpr bool is_pair() const { return shape == StepShape::B; }
     constexpr bool has_slope() const { return kind == VKGEMM_STEP_LEAKY_RELU; }
     constexpr bool is_of_rows() const { return shape == StepShape::M || shape == StepShape::M_PAIRS; }
     constexpr bool is_of_columns() const { return shape == StepShape::N || shape == StepShape::N_PAIRS; }
@@ -41,6 +42,13 @@ static_assert(count_from_1(step_info, &StepInfo::kind));
 
 /// `kind` is a step, not VKGEMM_STEP_NONE.
 constexpr const StepInfo& info(VkgemmStepKind kind) { return step_info[static_cast<size_t>(kind) - 1]; }
+
+/// The step of the kernel, to which the second product of a pair is a residual.
+constexpr VkgemmStepKind step_in_kernel(VkgemmStepKind kind) {
+    static_assert(VKGEMM_STEP_PAIR_GELU - VKGEMM_STEP_GATE_GELU == VKGEMM_STEP_PAIR_RELU - VKGEMM_STEP_GATE_RELU);
+    static_assert(VKGEMM_STEP_PAIR_SILU - VKGEMM_STEP_GATE_SILU == VKGEMM_STEP_PAIR_RELU - VKGEMM_STEP_GATE_RELU);
+    return info(kind).is_pair() ? VkgemmStepKind(kind - (VKGEMM_STEP_PAIR_RELU - VKGEMM_STEP_GATE_RELU)) : kind;
+}
 
 /// The step that does to the transpose of D what `kind` does to D.
 constexpr VkgemmStepKind transposed_step(VkgemmStepKind kind) {

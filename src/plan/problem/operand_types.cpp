@@ -87,6 +87,7 @@ std::optional<Type> epilogue_type(const Problem& p, VkgemmSlot slot) {
         case VKGEMM_SLOT_C:
             return p.c.type;
         case VKGEMM_SLOT_BIAS:
+        case VKGEMM_SLOT_BIAS2:
             return p.biasType;
         case VKGEMM_SLOT_SCALE:
             return p.scaleType;

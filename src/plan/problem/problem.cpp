@@ -197,6 +197,7 @@ Result<Problem> complete(Problem p) {
     if (std::string why = check_result_stride(p, broadcast_d); !why.empty()) return broken(why);
     if (std::string why = check_outer_result_stride(p, broadcast_outer_d); !why.empty()) return broken(why);
     if (std::string why = check_epilogue(p); !why.empty()) return broken(why);
+    if (const auto why = check_pair(p)) return *why;
     if (const auto why = check_operand_types(p)) return *why;
     if (const auto why = check_scalars(p)) return *why;
     return p;
@@ -297,7 +298,7 @@ std::optional<Status> unfit_levels(const Problem& p, const Normalised& normalise
     };
     for (const auto& [name, slot] : {std::pair{"C", VKGEMM_SLOT_C},
                                      {"the residual", VKGEMM_SLOT_RESIDUAL},
-                                     {"the bias", VKGEMM_SLOT_BIAS},
+                                     {"the bias", VKGEMM_SLOT_BIAS},  // of a pair both
                                      {"the scale", VKGEMM_SLOT_SCALE}}) {
         uint64_t step = odd(slot, normalised.begin);
         for (const Level& l : normalised.repeated) step = std::max(step, odd(slot, l));
@@ -324,7 +325,9 @@ bool is_never_cut(const Problem& p) {
 }
 
 bool adds_up_in_d(const Problem& p) {
-    const auto reads_all = [](const EpilogueStep& s) { return info(s.kind).shape == StepShape::MATRIX; };
+    const auto reads_all = [](const EpilogueStep& s) {
+        return info(s.kind).shape == StepShape::MATRIX || info(s.kind).is_pair();
+    };
     return p.d.type == p.accumulate && !p.batchInvariant && std::ranges::none_of(p.epilogue, reads_all);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is done to a problem before a kernel is chosen: defaults are filled in, rules are checked, cases are reduced.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -141,6 +142,16 @@ bool is_read_in_words(const Problem& completed, VkgemmSlot);
 /// Why the operands of the epilogue cannot have their types, or scalars cannot be in memory.
 std::optional<Status> check_operand_types(const Problem& completed);
 std::optional<Status> check_scalars(const Problem& completed);
+/// Whether D is made of two products, by B and by B2, and whether these have biases.
+inline bool is_pair(const Problem& p) {
+    return std::any_of(p.epilogue.begin(), p.epilogue.end(),
+                       [](const EpilogueStep& s) { return info(s.kind).is_pair(); });
+}
+inline bool is_biased_pair(const Problem& p) {
+    return is_pair(p) && info(p.epilogue.begin()->kind).operand == VKGEMM_SLOT_BIAS;
+}
+/// Why this one, completed, cannot be.
+std::optional<Status> check_pair(const Problem&);
 bool is_empty(const Problem&);  // m, n or batch is 0, so there is nothing to do
 
 /// How an array goes on: so many steps of this width, in elements or bytes.

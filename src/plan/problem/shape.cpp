@@ -94,8 +94,8 @@ std::array<Operand, 4> operands(const Problem& p) {
 }
 
 std::string_view slot_name(VkgemmSlot s) {
-    constexpr std::string_view names[] = {"a",        "b",         "c",      "d",       "bias",   "scale",
-                                          "residual", "workspace", "groups", "indices", "scalars"};
+    constexpr std::string_view names[] = {"a",         "b",      "c",       "d",       "bias", "scale", "residual",
+                                          "workspace", "groups", "indices", "scalars", "b2",   "bias2"};
     return names[size_t(s)];
 }
 

@@ -24,10 +24,14 @@ void set_epilogue(ProblemConstants& c, const Module& m, const Problem& p) {
         const VkgemmSlot slot = info(s.kind).operand;
         const bool has_slope = info(s.kind).has_slope();
         // A slope of 0 is ReLU: a driver that computes 0 times x before it knows x makes NaN 0.
-        *step[i] = static_cast<uint32_t>(has_slope && s.low == 0 ? VKGEMM_STEP_RELU : s.kind);
+        *step[i] = static_cast<uint32_t>(has_slope && s.low == 0 ? VKGEMM_STEP_RELU : step_in_kernel(s.kind));
         if (slot == VKGEMM_SLOT_BIAS) c.FORMAT_BIAS = format(slot);
         if (slot == VKGEMM_SLOT_SCALE) c.FORMAT_SCALE = format(slot);
         if (slot == VKGEMM_SLOT_RESIDUAL) c.FORMAT_RESIDUAL = format(slot);
+        if (info(s.kind).is_pair()) {
+            c.PAIR = 1;
+            c.FORMAT_RESIDUAL = c.FORMAT_BIAS;
+        }
         if (has_slope && s.low != 0) c.SLOPE = std::bit_cast<uint32_t>(s.low);
     }
 }

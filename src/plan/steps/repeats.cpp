@@ -68,10 +68,16 @@ Repeats repeats_of(const Normalised& normalised, const Schedule& schedule, std::
         const VkgemmSlot slot = step.operand;
         const uint64_t width = step.width();
         if (step.shape == StepShape::MATRIX) move(slot, BIND_D);
+        if (step.is_pair()) move(slot, BIND_B);
         if (step.is_of_rows())
             move_by(slot, *epilogue_type(p, slot), p.m * width, [&](const Level& l) { return l.rows * width; });
         if (step.is_of_columns())
             move_by(slot, *epilogue_type(p, slot), p.n * width, [&](const Level& l) { return l.columns * width; });
+    }
+    if (is_biased_pair(p)) {
+        for (Repeats::Level& l : out.levels) l.bytes[VKGEMM_SLOT_BIAS2] = l.bytes[VKGEMM_SLOT_BIAS];
+        out.begin[VKGEMM_SLOT_BIAS2] = out.begin[VKGEMM_SLOT_BIAS];
+        out.reach[VKGEMM_SLOT_BIAS2] = out.reach[VKGEMM_SLOT_BIAS];
     }
     for (const Step& s : steps)
         if (std::ranges::find(s.slots, VKGEMM_SLOT_WORKSPACE) != s.slots.end()) out.are_ordered = true;

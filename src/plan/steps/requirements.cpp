@@ -40,10 +40,12 @@ BySlot<Requirement> requirements_of(const Problem& p, uint32_t operand_alignment
     for (const EpilogueStep& e : p.epilogue) {
         const StepInfo& step = info(e.kind);
         if (step.shape == StepShape::MATRIX) matrix(step.operand, all[BIND_D], true, false);
+        if (step.is_pair()) out[VKGEMM_SLOT_B2] = out[VKGEMM_SLOT_B];
         if (step.is_of_rows()) vector(step.operand, p.m * step.width());
         if (step.is_of_columns()) vector(step.operand, p.n * step.width());
         if (step.shape == StepShape::ONE) vector(step.operand, 1);
     }
+    if (is_biased_pair(p)) out[VKGEMM_SLOT_BIAS2] = out[VKGEMM_SLOT_BIAS];
     return out;
 }
 

@@ -34,8 +34,11 @@ abi::GemmArgs args_of(const Problem& p) {
 
 namespace {
 
-// The bindings are the slots without the workspace, in the same order.
-constexpr size_t binding_of(VkgemmSlot slot) { return static_cast<size_t>(slot); }
+// The bindings are the slots without the workspace, in the same order. A pair has no C and no residual.
+constexpr size_t binding_of(VkgemmSlot slot) {
+    if (slot == VKGEMM_SLOT_B2) return BIND_C;
+    return slot == VKGEMM_SLOT_BIAS2 ? size_t{BIND_RESIDUAL} : static_cast<size_t>(slot);
+}
 static_assert(BIND_A == VKGEMM_SLOT_A && BIND_RESIDUAL == VKGEMM_SLOT_RESIDUAL && BIND_COUNT == VKGEMM_SLOT_WORKSPACE);
 
 }  // namespace
@@ -48,6 +51,7 @@ std::array<VkgemmSlot, BIND_COUNT> slots_of(const Problem& p, bool swapped) {
     if (p.cSource == VKGEMM_C_SEPARATE) s[BIND_C] = VKGEMM_SLOT_C;
     for (const EpilogueStep& e : p.epilogue)
         if (const VkgemmSlot slot = info(e.kind).operand; slot != VKGEMM_SLOT_COUNT) s[binding_of(slot)] = slot;
+    if (is_biased_pair(p)) s[binding_of(VKGEMM_SLOT_BIAS2)] = VKGEMM_SLOT_BIAS2;
     return s;
 }
 
@@ -202,7 +206,7 @@ std::array<uint32_t, BIND_COUNT> counted_in(const Step& s) {
     const uint32_t d = m.d == scaled ? of_format(c.FORMAT_D, info(m.accumulate).bytes) : info(m.d).bytes;
     return {operand(m.a),
             operand(m.b),
-            of_format(c.FORMAT_C, d),
+            c.PAIR ? operand(m.b) : of_format(c.FORMAT_C, d),
             d,
             of_format(c.FORMAT_BIAS, d),
             of_format(c.FORMAT_SCALE, d),
@@ -233,6 +237,8 @@ void finish(Steps& out, const Schedule& schedule, const Normalised& normalised, 
             const Request& request) {
     out.parts = {repeats_of(normalised, schedule, out.steps, out.binding, dev, request.operand_alignment)};
     out.parts[0].cost = schedule.cost;
+    if (is_pair(schedule.problem))  // two products, less what a dispatch costs
+        out.parts[0].cost = std::max(schedule.cost, 2 * schedule.cost - first_pass_cost(dev));
     set_own_slots(out.slots, schedule, normalised.swapped, dev);
 }
 

@@ -35,13 +35,17 @@ const MatrixInfo* CaseRunner::matrix(VkgemmSlot slot) const {
             return used(r_.a);
         case VKGEMM_SLOT_B:
             return used(r_.b);
+        case VKGEMM_SLOT_B2:
+            return is_pair(case_.problem) ? used(r_.b) : nullptr;
         case VKGEMM_SLOT_C:
             return case_.problem.cSource == VKGEMM_C_SEPARATE ? used(r_.c) : nullptr;
         case VKGEMM_SLOT_D:
             return used(r_.d);
         case VKGEMM_SLOT_RESIDUAL:
             for (const Step& s : case_.problem.epilogue)
-                if (s.kind == VKGEMM_STEP_RESIDUAL || s.kind == VKGEMM_STEP_DRELU) return used(residual_);
+                if (s.kind == VKGEMM_STEP_RESIDUAL || s.kind == VKGEMM_STEP_DRELU ||
+                    (activation_of(s.kind) && !is_pair(case_.problem)))
+                    return used(residual_);
             return nullptr;
         default:
             return nullptr;
@@ -50,7 +54,7 @@ const MatrixInfo* CaseRunner::matrix(VkgemmSlot slot) const {
 
 std::vector<std::byte> CaseRunner::random_bytes(VkgemmSlot slot) const {
     const MatrixInfo* m = matrix(slot);
-    const Type type = m ? m->type : slot == VKGEMM_SLOT_BIAS ? r_.bias : r_.scale;
+    const Type type = m ? m->type : slot == VKGEMM_SLOT_SCALE ? r_.scale : r_.bias;
     const uint32_t bytes = type_info(type).bytes, block = type_info(type).blockElements;
     const uint64_t count = m ? m->span / block : 2 * std::max(case_.problem.m, case_.problem.n);  // of blocks
     std::vector<std::byte> data(count * bytes);
@@ -98,6 +102,7 @@ Status CaseRunner::fill_slot(OperandCopies& slot, const std::vector<std::byte>& 
 }
 
 bool CaseRunner::uses(VkgemmSlot slot) const {
+    if (slot == VKGEMM_SLOT_BIAS2) return is_biased_pair(case_.problem);
     for (const Step& step : case_.problem.epilogue)
         if (vector_width(step, slot)) return true;
     return matrix(slot) != nullptr;
@@ -117,8 +122,9 @@ const OperandBytes& CaseRunner::operands(bool for_check) {
     kept->at(VKGEMM_SLOT_INDICES) = bytes_of(table.indices);
     kept->at(VKGEMM_SLOT_SCALARS) =
         scalar_bytes(case_.problem, for_check ? exact().alpha() : case_.alpha, for_check ? exact().beta() : case_.beta);
-    for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_BIAS, VKGEMM_SLOT_SCALE,
-                                  VKGEMM_SLOT_RESIDUAL})  // which may be read in words
+    for (const VkgemmSlot slot :
+         {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C, VKGEMM_SLOT_BIAS, VKGEMM_SLOT_SCALE, VKGEMM_SLOT_RESIDUAL,
+          VKGEMM_SLOT_B2, VKGEMM_SLOT_BIAS2})  // which may be read in words
         kept->at(slot).resize(roundUp(kept->at(slot).size(), 4));
     return *kept;
 }
@@ -163,7 +169,7 @@ Status CaseRunner::prepare_timing() {
     if (interrupted()) return {};
     time_slots_.emplace();
     for (size_t i = 0; i < bytes.size(); ++i) {
-        const bool rotates = i <= VKGEMM_SLOT_D;
+        const bool rotates = i <= VKGEMM_SLOT_D || i == VKGEMM_SLOT_B2;
         if (interrupted()) return {};
         if (Status s = fill_slot(time_slots_->at(i), bytes[i], rotates ? sets_ : 1, 0); !s) {
             time_slots_.reset();
@@ -235,6 +241,8 @@ Run CaseRunner::run_of(const OperandSet& slots, size_t set, const PlanMemory& me
     run.groups = at(VKGEMM_SLOT_GROUPS, 0);
     run.indices = at(VKGEMM_SLOT_INDICES, 0);
     run.scalars = at(VKGEMM_SLOT_SCALARS, 0);
+    run.b2 = at(VKGEMM_SLOT_B2, set);
+    run.bias2 = at(VKGEMM_SLOT_BIAS2, 0);
     if (memory.workspace.handle()) run.workspace = memory.workspace.operand();
     run.alpha = alpha;
     run.beta = beta;

@@ -249,6 +249,29 @@ MatrixInfo Resolved::residual_matrix() const {
     return out;
 }
 
+VkgemmStepKind activation_of(VkgemmStepKind kind) {
+    switch (kind) {
+        case VKGEMM_STEP_GATE_RELU:
+        case VKGEMM_STEP_PAIR_RELU:
+            return VKGEMM_STEP_RELU;
+        case VKGEMM_STEP_GATE_GELU:
+        case VKGEMM_STEP_PAIR_GELU:
+            return VKGEMM_STEP_GELU;
+        case VKGEMM_STEP_GATE_SILU:
+        case VKGEMM_STEP_PAIR_SILU:
+            return VKGEMM_STEP_SILU;
+        default:
+            return VKGEMM_STEP_NONE;
+    }
+}
+
+bool is_pair(const Problem& p) {
+    return std::ranges::any_of(
+        p.epilogue, [](const Step& s) { return s.kind >= VKGEMM_STEP_PAIR_RELU && s.kind <= VKGEMM_STEP_PAIR_SILU; });
+}
+
+bool is_biased_pair(const Problem& p) { return is_pair(p) && vector_width(*p.epilogue.begin(), VKGEMM_SLOT_BIAS); }
+
 uint32_t vector_width(const Step& step, VkgemmSlot slot) {
     switch (step.kind) {
         case VKGEMM_STEP_BIAS_ROW:

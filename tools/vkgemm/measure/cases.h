@@ -103,6 +103,12 @@ struct Resolved {
 /// Whether a step reads a vector, and how many elements it has for each row or column; 0: none.
 uint32_t vector_width(const Step& step, VkgemmSlot slot);
 
+/// What the step multiplies by, if that is an activation of a residual (gate) or of a second product (pair); else NONE.
+VkgemmStepKind activation_of(VkgemmStepKind);
+bool is_pair(const Problem&);
+/// A pair whose products have biases.
+bool is_biased_pair(const Problem&);
+
 /// Empty for a problem that contradicts itself.
 Resolved resolve(const Problem& problem);
 

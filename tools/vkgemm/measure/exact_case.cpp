@@ -86,6 +86,8 @@ int ExactCase::residual(uint64_t batch, uint64_t row, uint64_t col) const {
     return whole(r_.residual, 3, mixed(4, batch, row, col));
 }
 
+int ExactCase::sign_of_b2() const { return r_.b.type == u8 ? 1 : -1; }
+
 int ExactCase::vector_value(VkgemmSlot slot, uint64_t index) const {
     static constexpr int scales[] = {1, 2, -1};
     const uint64_t bits = mixed(5, static_cast<uint64_t>(slot), index, 0);
@@ -96,15 +98,15 @@ int ExactCase::vector_value(VkgemmSlot slot, uint64_t index) const {
 }
 
 std::vector<std::byte> ExactCase::bytes(VkgemmSlot slot) const {
-    const MatrixInfo* m = slot == VKGEMM_SLOT_A   ? &r_.a
-                          : slot == VKGEMM_SLOT_B ? &r_.b
-                          : slot == VKGEMM_SLOT_C ? &r_.c
-                                                  : &r_.d;
+    const MatrixInfo* m = slot == VKGEMM_SLOT_A                             ? &r_.a
+                          : slot == VKGEMM_SLOT_B || slot == VKGEMM_SLOT_B2 ? &r_.b
+                          : slot == VKGEMM_SLOT_C                           ? &r_.c
+                                                                            : &r_.d;
     const MatrixInfo of_residual = r_.residual_matrix();
     if (slot == VKGEMM_SLOT_RESIDUAL) m = &of_residual;
     std::vector<std::byte> bytes;
-    if (slot == VKGEMM_SLOT_BIAS || slot == VKGEMM_SLOT_SCALE) {
-        const Type type = slot == VKGEMM_SLOT_BIAS ? r_.bias : r_.scale;
+    if (slot == VKGEMM_SLOT_BIAS || slot == VKGEMM_SLOT_SCALE || slot == VKGEMM_SLOT_BIAS2) {
+        const Type type = slot == VKGEMM_SLOT_SCALE ? r_.scale : r_.bias;
         const uint64_t count = 2 * std::max(p_.m, p_.n), each = type_info(type).bytes;
         bytes.resize(count * each);
         for (uint64_t i = 0; i < count; ++i) encode(type, vector_value(slot, i), &bytes[i * each]);
@@ -127,6 +129,10 @@ std::vector<std::byte> ExactCase::bytes(VkgemmSlot slot) const {
         put([this](At matrix, At row, At col) { return a_[(matrix * r_.a.rows + row) * r_.a.cols + col]; });
     else if (slot == VKGEMM_SLOT_B)
         put([this](At matrix, At row, At col) { return b_[(matrix * r_.b.rows + row) * r_.b.cols + col]; });
+    else if (slot == VKGEMM_SLOT_B2)
+        put([this](At matrix, At row, At col) {
+            return sign_of_b2() * b_[(matrix * r_.b.rows + row) * r_.b.cols + col];
+        });
     else if (slot == VKGEMM_SLOT_RESIDUAL)
         put([this](At matrix, At row, At col) { return residual(matrix, row, col); });
     else

@@ -63,6 +63,29 @@ const char* extent_name(ExactCase::Extent extent) {
     return "sampled";
 }
 
+// What an activation is taken of: the residual, or the second product of a pair with its bias.
+double ExactCase::gate(VkgemmStepKind kind, uint64_t batch, uint64_t row, uint64_t col, int64_t sum) const {
+    if (kind < VKGEMM_STEP_PAIR_RELU) return residual(batch, row, col);
+    double out = alpha_ * sign_of_b2() * static_cast<double>(sum);
+    if (is_biased_pair(p_))
+        out += vector_value(VKGEMM_SLOT_BIAS2, p_.epilogue.begin()->kind == VKGEMM_STEP_BIAS_ROW ? row : col);
+    return out;
+}
+
+namespace {
+
+// What an exp or tanh of the device may be off by: some units in the accumulator's last place, or the 2^-11 of a fast
+// one. Both curves are straight lines far from 0. Scales may double it.
+double off_by(Type finished) { return 16 * std::ldexp(1, -static_cast<int>(type_info(finished).exactBits)) + 0x1p-11; }
+
+// Multiplies by an activation of y, of which a curve is off by so much, relative to it.
+void pass_gate(VkgemmStepKind activation, double y, double off, double& value, double& slack) {
+    if (activation != VKGEMM_STEP_RELU) slack = 2 * off * (std::min(std::fabs(y), 8.0) + 1) * std::fabs(value);
+    value *= applied({activation}, y);
+}
+
+}  // namespace
+
 ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t col, int64_t sum) const {
     const bool whole_bias = r_.is_scaled() && r_.bias == i32;  // part of the sum, before alpha
     double value = alpha_ * static_cast<double>(sum), slack = 0;
@@ -70,11 +93,12 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
     const auto add_bias = [&](uint64_t line) {
         value += (whole_bias ? alpha_ : 1) * vector_value(VKGEMM_SLOT_BIAS, line);
     };
-    // What an exp or tanh of the device may be off by: some units in the accumulator's last place, or the 2^-11 of a
-    // fast one. Both curves are straight lines far from 0. Scales may double it.
-    const Type finished = r_.is_scaled() ? f32 : r_.accumulate;
-    const double off = 16 * std::ldexp(1, -static_cast<int>(type_info(finished).exactBits)) + 0x1p-11;
+    const double off = off_by(r_.is_scaled() ? f32 : r_.accumulate);
     for (const Step& s : p_.epilogue) {
+        if (const VkgemmStepKind activation = activation_of(s.kind)) {
+            pass_gate(activation, gate(s.kind, batch, row, col, sum), off, value, slack);
+            continue;
+        }
         switch (s.kind) {
             case VKGEMM_STEP_BIAS_ROW:
             case VKGEMM_STEP_BIAS_COL:

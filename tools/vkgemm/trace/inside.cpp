@@ -82,6 +82,8 @@ Result<Dispatch> dispatch_of(const host::Device& device, const Problem& problem,
         completed->scaleType != d || completed->residualType != d)
         return unsupported(
             "only a product without scalars in memory, whose epilogue reads operands of D's type, can be traced");
+    if (plan::is_pair(*completed))
+        return unsupported("the second B of a pair has no trace; only one product can be traced");
     plan::Request request;  // no workspace: one dispatch, of the product itself
     request.kernel = options.kernel ? options.kernel : "";
     request.tile = options.tile ? options.tile : "";
