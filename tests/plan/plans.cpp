@@ -118,7 +118,7 @@ TEST_CASE("plans: a pair of few rows is one dispatch, with B2 in C's place and i
         CAPTURE(line);
         const Plan p = planned(line, with_workspace());
         REQUIRE(p.steps.steps.size() == 1);
-        const Step& s = p.steps.steps[0];
+        const plan::Step& s = p.steps.steps[0];
         CHECK(s.kernel->module.family.name.starts_with("gemv"));
         CHECK((s.constants.PAIR == 1 && s.constants.STEP_1 == VKGEMM_STEP_GATE_SILU));
         CHECK((s.slots[BIND_B] == VKGEMM_SLOT_B && s.slots[BIND_C] == VKGEMM_SLOT_B2));
