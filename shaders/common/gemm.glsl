@@ -41,8 +41,9 @@ layout(push_constant, std430) uniform Push { GemmArgs args; };
 OPERAND(a, TYPE_A, BIND_A, readonly)
 OPERAND(b, TYPE_B, BIND_B, readonly)
 
-// Of a pair, a family that defines VKGEMM_PAIRS sums up twice: first the gate, by B2. OF_B reads the B of the sum. Both
-// sums are code of their own, because what a branch loads is waited for where the branch ends.
+// Of a pair, a family that defines VKGEMM_PAIRS sums up twice: first the gate, by B2. OF_B reads the B of the sum. In
+// modules that are optimised both sums are code of their own, because what a branch loads is waited for where it ends.
+// Others loop: drivers do not inline what is called twice, and then keep arrays in memory.
 bool is_gate = false;
 #define SUM_UP_GATE(statement) \
     if (PAIR != 0) {           \

@@ -112,27 +112,26 @@ void sum_up(uint o0, uint v0, uint team, uint lane) {
     }
 }
 
-void finish(uint o0, uint v0) {
-    const uint tid = gl_LocalInvocationIndex, team = tid / TEAM, lane = tid % TEAM;
-    sum_up(o0, v0, team, lane);
-    [[unroll]] for (uint i = 0; i < R * V; ++i) parts[(team * R * V + i) * TEAM + lane] = sums[i];
-    barrier();  // all parts are written
-    [[unroll]] for (uint n = 0; n < FINISHED; ++n) {
-        const uint e = n * WG + tid;
-        if (e >= OUT * V) continue;
-        float sum = 0;
-        for (uint i = 0; i < TEAM; ++i) sum += parts[e * TEAM + (i + e) % TEAM];
-        const uint o = o0 + e / V, v = v0 + e % V;
-        if (PAIR != 0) gate_sum = gates[n];
-        if (is_gate) gates[n] = sum;
-        else store_d(TALL ? o : v, TALL ? v : o, sum);
-    }
-}
-
 void main() {
     uint row0, col0;
     if (!tile_of(row0, col0)) return;
+    const uint tid = gl_LocalInvocationIndex, team = tid / TEAM, lane = tid % TEAM;
     const uint o0 = TALL ? row0 : col0, v0 = TALL ? col0 : row0;
-    SUM_UP_GATE(finish(o0, v0); barrier();)  // every invocation has read the parts
-    finish(o0, v0);
+    for (uint product = 0; product <= PAIR; ++product) {
+        is_gate = product < PAIR;
+        sum_up(o0, v0, team, lane);
+        [[unroll]] for (uint i = 0; i < R * V; ++i) parts[(team * R * V + i) * TEAM + lane] = sums[i];
+        barrier();  // all parts are written
+        [[unroll]] for (uint n = 0; n < FINISHED; ++n) {
+            const uint e = n * WG + tid;
+            if (e >= OUT * V) continue;
+            float sum = 0;
+            for (uint i = 0; i < TEAM; ++i) sum += parts[e * TEAM + (i + e) % TEAM];
+            const uint o = o0 + e / V, v = v0 + e % V;
+            if (PAIR != 0) gate_sum = gates[n];
+            if (is_gate) gates[n] = sum;
+            else store_d(TALL ? o : v, TALL ? v : o, sum);
+        }
+        if (PAIR != 0) barrier();  // every invocation has read the parts
+    }
 }

@@ -13,7 +13,7 @@ const uint TEAMS = WG / TEAM;
 const uint SIDE = 8, MATES = STAGES > 1 ? DEPTH == 1 ? 1 : TEAMS % 4 == 0 ? 4 : 1 : 1;
 const uint PARTS = (WG * R * BM + 3) / 4;  // vectors of four, for the sums of all invocations
 
-float sums[R * BM], gate_sums[R * BM];  // of a pair, both in one loop: A is made ready once
+float sums[R * BM];
 const uint FINISHED = (BN * BM + WG - 1) / WG;  // elements of D that an invocation finishes
 float gates[FINISHED];
 
@@ -82,84 +82,34 @@ void take_chunks(uint team, uint lane, uint phase[R]) {
     }
 }
 
-// A step of one B, of which the next one is fetched meanwhile. Of a pair the gate's is the `first` with this step of A,
-// and the other one the `last`.
-void step_of(bool first, bool last, uint row0, uint col0, uint team, uint lane, uint k0, uint phase[R], uint next_k,
-             uint next_column) {
-    if (STAGED) store_staged();
-    else take_chunks(team, lane, phase);
-    if (STAGED || first) barrier();  // the step is complete
-    is_gate = PAIR != 0 && last;
-    if (STAGED) load_staged(next_column, next_k);
-    else load_chunks(col0, team, lane, next_k);
-    if (last) load_a_step(row0, k0 + STEP);
-    if (STAGED) take_chunks(team, lane, phase);
-    if (TWICE_A) {
-        if (first) finish_a_step();
-        barrier();  // every invocation has read what the next step takes the place of, and A is rounded
-    }
-    [[unroll]] for (uint p = 0; p < DEPTH; ++p)
-        if (k0 + 64 * (lane * DEPTH + (SPANS ? 0 : p)) < k_end) multiply(p, lane * DEPTH + p);
-    if (!TWICE_A && (STAGED || last)) barrier();  // every invocation has read it
-}
-
-void swap_sums() {
-    [[unroll]] for (uint i = 0; i < R * BM; ++i) {
-        const float sum = sums[i];
-        sums[i] = gate_sums[i];
-        gate_sums[i] = sum;
-    }
-}
-
-// What the steps need to know of B: where this invocation's copied column begins, and the bytes of the first word of
-// each column before its first block.
-uint set_phases(uint col0, uint team, out uint phase[R]) {
-    [[unroll]] for (uint r = 0; r < R; ++r)
-        phase[r] = ODD_WORDS == 0 ? 0 : begin_of(col0 + column_of(team, r), k_begin) & 3;
-    return begin_of(col0 + gl_LocalInvocationIndex / COPY, 0);
-}
-
 void sum_up(uint row0, uint col0, uint team, uint lane) {
-    [[unroll]] for (uint i = 0; i < R * BM; ++i) sums[i] = gate_sums[i] = 0;
+    [[unroll]] for (uint i = 0; i < R * BM; ++i) sums[i] = 0;
     if (k_begin < k_end) {  // lavapipe runs a loop's body once more with no invocation left in it
-        uint phase[R], gate_phase[R];
-        is_gate = false;
-        const uint column = set_phases(col0, team, phase);
-        is_gate = PAIR != 0;
-        const uint gate_column = set_phases(col0, team, gate_phase);
-        if (STAGED) load_staged(gate_column, k_begin);
+        const uint copied_column = begin_of(col0 + gl_LocalInvocationIndex / COPY, 0);
+        if (STAGED) load_staged(copied_column, k_begin);
         else load_chunks(col0, team, lane, k_begin);
         load_a_step(row0, k_begin);
+        uint phase[R];  // bytes of the first word of each column before its first block
+        [[unroll]] for (uint r = 0; r < R; ++r)
+            phase[r] = ODD_WORDS == 0 ? 0 : begin_of(col0 + column_of(team, r), k_begin) & 3;
         for (uint k0 = k_begin; k0 < k_end; k0 += STEP) {
             store_a_step();
-            if (PAIR != 0) {
-                swap_sums();
-                step_of(true, false, row0, col0, team, lane, k0, gate_phase, k0, column);
-                swap_sums();
+            if (STAGED) store_staged();
+            else take_chunks(team, lane, phase);
+            barrier();  // the step is complete
+            if (STAGED) load_staged(copied_column, k0 + STEP);
+            else load_chunks(col0, team, lane, k0 + STEP);
+            load_a_step(row0, k0 + STEP);
+            if (STAGED) take_chunks(team, lane, phase);
+            if (TWICE_A) {
+                finish_a_step();
+                barrier();  // every invocation has read what the next step takes the place of, and A is rounded
             }
-            step_of(PAIR == 0, true, row0, col0, team, lane, k0, phase, k0 + STEP, gate_column);
+            [[unroll]] for (uint p = 0; p < DEPTH; ++p)
+                if (k0 + 64 * (lane * DEPTH + (SPANS ? 0 : p)) < k_end) multiply(p, lane * DEPTH + p);
+            if (!TWICE_A) barrier();  // every invocation has read it
         }
         if (TWICE_A) barrier();  // every invocation has read the last step
-    }
-}
-
-void finish(bool gate, uint row0, uint col0, uint team, uint lane) {
-    [[unroll]] for (uint i = 0; i < R * BM; ++i) {
-        const uint at = (column_of(team, i / BM) * BM + i % BM) * TEAM + lane;
-        put_part(at, gate ? gate_sums[i] : sums[i]);
-    }
-    barrier();  // all parts are written
-    [[unroll]] for (uint n = 0; n < FINISHED; ++n) {
-        const uint e = n * WG + gl_LocalInvocationIndex;
-        if (e >= BN * BM) continue;
-        float sum = 0;
-        for (uint i = 0; i < TEAM; ++i) {
-            const uint at = e * TEAM + (i + e) % TEAM;
-            sum += part_at(at);
-        }
-        if (PAIR != 0) gate_sum = gates[n];
-        if (gate) gates[n] = sum;
-        else store_d(row0 + e % BM, col0 + e / BM, sum);
     }
 }
 
@@ -169,12 +119,28 @@ void main() {
     const uint tid = gl_LocalInvocationIndex;
     const uint team = MATES > 1 ? tid / (MATES * TEAM) * MATES + tid % MATES : tid / SIDE % TEAMS;
     const uint lane = MATES > 1 ? tid / MATES % TEAM : tid / (SIDE * TEAMS) * SIDE + tid % SIDE;
-    sum_up(row0, col0, team, lane);
-    if (PAIR != 0) {
-        finish(true, row0, col0, team, lane);
-        barrier();  // every invocation has read the parts
+    for (uint product = 0; product <= PAIR; ++product) {
+        is_gate = product < PAIR;
+        sum_up(row0, col0, team, lane);
+        [[unroll]] for (uint i = 0; i < R * BM; ++i) {
+            const uint at = (column_of(team, i / BM) * BM + i % BM) * TEAM + lane;
+            put_part(at, sums[i]);
+        }
+        barrier();  // all parts are written
+        [[unroll]] for (uint n = 0; n < FINISHED; ++n) {
+            const uint e = n * WG + tid;
+            if (e >= BN * BM) continue;
+            float sum = 0;
+            for (uint i = 0; i < TEAM; ++i) {
+                const uint at = e * TEAM + (i + e) % TEAM;
+                sum += part_at(at);
+            }
+            if (PAIR != 0) gate_sum = gates[n];
+            if (is_gate) gates[n] = sum;
+            else store_d(row0 + e % BM, col0 + e / BM, sum);
+        }
+        if (PAIR != 0) barrier();  // every invocation has read the parts
     }
-    finish(false, row0, col0, team, lane);
 }
 
 #endif

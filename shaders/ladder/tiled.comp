@@ -31,22 +31,23 @@ void copy_tiles(uint row0, uint col0, uint k0) {
     }
 }
 
-acc_t sum_of(uint row0, uint col0, uint row, uint col) {
-    acc_t sum = acc_t(0);
-    for (uint k0 = k_begin; k0 < k_end; k0 += BK) {
-        copy_tiles(row0, col0, k0);
-        barrier();  // the tiles are complete
-        [[unroll]] for (uint k = 0; k < BK; ++k) sum += tile_a[row * BK + k] * tile_b[k * BN + col];
-        barrier();  // every invocation has read the tiles, so they may be overwritten
-    }
-    return sum;
-}
-
 void main() {
     uint row0, col0;
     if (!tile_of(row0, col0)) return;
     const uint row = gl_LocalInvocationIndex / BN;
     const uint col = gl_LocalInvocationIndex % BN;
-    SUM_UP_GATE(gate_sum = sum_of(row0, col0, row, col);)
-    store_d(row0 + row, col0 + col, sum_of(row0, col0, row, col));
+
+    acc_t sum;
+    for (uint product = 0; product <= PAIR; ++product) {
+        is_gate = product < PAIR;
+        sum = acc_t(0);
+        for (uint k0 = k_begin; k0 < k_end; k0 += BK) {
+            copy_tiles(row0, col0, k0);
+            barrier();  // the tiles are complete
+            [[unroll]] for (uint k = 0; k < BK; ++k) sum += tile_a[row * BK + k] * tile_b[k * BN + col];
+            barrier();  // every invocation has read the tiles, so they may be overwritten
+        }
+        if (is_gate) gate_sum = sum;
+    }
+    store_d(row0 + row, col0 + col, sum);
 }
