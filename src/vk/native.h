@@ -8,6 +8,10 @@
 #include "plan/steps/steps.h"
 #include "vk/functions.h"
 
+#ifndef VKGEMM_HAS_NATIVE
+#error "VKGEMM_HAS_NATIVE is not defined, and what follows depends on it"
+#endif
+
 namespace vkgemm::vk {
 
 struct Device;
