@@ -106,7 +106,53 @@ constexpr const char* sass_labels = R"(        /*0000*/                   MOV R1
         /*0030*/                   BRA `(.L_x_2);
 )";
 
+constexpr const char* intel = R"(; coopmat_f16_64x64x32_mma8x8x16
+mov(8)          g84<1>UD        0x0000UW                        { align1 1Q };
+
+LABEL8:
+dpas.8x8(8)     g88<1>F         g16<1,1,0>F     g24<1,1,0>HF    g32<1,1,0>HF { align1 WE_all 1Q $8 };
+dpas.8x8(8)     g88<1>D         g16<1,1,0>D     g24<1,1,0>B     g32<1,1,0>UB { align1 WE_all 1Q $8 };
+sync nop(1)                     null<0,1,0>UB                   { align1 WE_all 1N I@3 };
+send(8)         g51UD           g109UD          nullUD          0x02100500                0x00000000
+                slm MsgDesc: ( load, a32, d32, V4, L1STATE_L3MOCS dst_len = 1, src0_len = 1, src1_len = 0 flat )  base_offset 0  { align1 1Q $8 };
+send(1)         g8UD            g9UD            nullUD          0x4210c500                a0.2<0>UD
+                ugm MsgDesc: ( load, a32, d32, V8, transpose, L1STATE_L3MOCS dst_len = 1, src0_len = 1, ss )  src1_len = 0 ex_bso surface_state_index 0
+send(8)         g8UD            g4UD            nullUD          0x62403500                0x01000000
+                ugm MsgDesc: ( load, a32, d16u32, V1, L1STATE_L3MOCS dst_len = 4, src0_len = 1, src1_len = 0 bti )  BTI 1  base_offset 0
+(+f0.0.any8h) send(8) nullUD    g13UD           nullUD          0x02000004                0x00000000
+                gateway MsgDesc: (barrier msg)  mlen 1 ex_mlen 0 rlen 0 { align1 WE_all 1Q $2 };
+mad(8)          g10<1>F         g11<8,8,1>F     g12<8,8,1>F     g13<1,1,0>F { align1 1Q };
+mad(8)          g10<1>UD        0x0180UW        g10<8,8,1>UW    0x0004UW { align1 WE_all 1Q I@2 };
+(+f0.0) sel(8)  g65<1>UD        g63<1,1,0>UD    g62<1,1,0>UD    { align1 1Q I@2 compacted };
+and(1)          a0.2<1>UD       g0.5<0,1,0>UD   0xfffffc00UD    { align1 WE_all 1N };
+while(8)        JIP:  LABEL8                                    { align1 1Q };
+)";
+
 }  // namespace
+
+TEST_CASE("assembly: Intel, with the message behind a send") {
+    const auto loop = inner_loop(read_intel(intel));
+    REQUIRE(loop.size() == 12);
+    CHECK(loop[0].op == "dpas.8x8.hf");
+    CHECK(loop[0].multiply_adds == 8 * 8 * 16);
+    CHECK(loop[1].op == "dpas.8x8.b");
+    CHECK(loop[1].multiply_adds == 8 * 8 * 32);
+    CHECK(loop[3].unit == Unit::shared);
+    CHECK(loop[3].bytes == 16);
+    CHECK(loop[4].unit == Unit::scratch);
+    CHECK(loop[4].bytes == 4);  // 32 bytes of one lane, for eight
+    CHECK(loop[5].unit == Unit::memory);
+    CHECK(loop[5].bytes == 2);
+    for (const auto& [unit, n] :
+         {std::pair{Unit::matrix, 2}, {Unit::wait, 2}, {Unit::multiply_add, 1}, {Unit::vector, 2}, {Unit::scalar, 2}})
+        CHECK(count(loop, unit) == n);
+    CHECK(read_intel(intel).subgroup_size == 8);
+    // Two products of 16 cycles; 22 bytes of eight invocations through 8 bytes a cycle take 22.
+    const auto bound = bound_of(loop, *find_architecture("Intel(R) Arc(tm) A770 Graphics (DG2)"), 8);
+    REQUIRE(bound);
+    CHECK(bound->cycles == 32);
+    CHECK(std::string(bound->unit) == "matrix");
+}
 
 TEST_CASE("assembly: the inner loop of ACO, and not the one around it") {
     const auto loop = inner_loop(read_aco(aco));
@@ -182,8 +228,9 @@ TEST_CASE("assembly: text without a loop that multiplies has none") {
     CHECK(inner_loop(read_aco("BB0:\n\tv_fma_f32 v1, v2, v3, v4 ; 0\n\ts_endpgm ; 0\n")).empty());
     CHECK(inner_loop(read_aco("BB0:\n\ts_nop 0 ; 0\n\ts_branch BB0 ; 0\n")).empty());
     CHECK(inner_loop(read_sass("        /*0000*/ FFMA R5, R6, R7, R5 ;\n        /*0010*/ BRA.U UP0 ;\n")).empty());
-    for (const auto read : {read_aco, read_nak, read_ir3, read_sass})
-        for (const char* text : {"", "\n", ":", "BB", "(", "@!p0", "block", "(rpt", "l9:", "/**/", "/*0*/", ".L:"})
+    for (const auto read : {read_aco, read_nak, read_ir3, read_sass, read_intel})
+        for (const char* text : {"", "\n", ":", "BB", "(", "@!p0", "block", "(rpt", "l9:", "/**/", "/*0*/",
+                                 ".L:", "LABEL", "send(8)", "send(8)\n slm MsgDesc:", "while(8)"})
             CHECK(inner_loop(read(text)).empty());
     CHECK(!program_of({{}, {{"NIR", aco}}}));
     CHECK(program_of({{}, {{"NIR", ""}, {"Assembly", aco}}}));

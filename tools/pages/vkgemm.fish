@@ -108,7 +108,7 @@ complete -c vkgemm -n '__fish_seen_subcommand_from inspect' -l native -x -a 'aut
 complete -c vkgemm -n '__fish_seen_subcommand_from inspect' -l asm -r -F -d 'write the assembly, if the driver provides it'
 complete -c vkgemm -n '__fish_seen_subcommand_from inspect' -l json -r -F -d 'write the statistics as JSON'
 complete -c vkgemm -n '__fish_seen_subcommand_from inspect' -l bound -d 'show what the inner loop keeps busy, and the part of the peak that it can reach at most'
-complete -c vkgemm -n '__fish_seen_subcommand_from inspect' -l architecture -x -d 'the GPU whose numbers --bound takes: RDNA2, RDNA3, RDNA4, Turing, Ampere, Hopper'
+complete -c vkgemm -n '__fish_seen_subcommand_from inspect' -l architecture -x -d 'the GPU whose numbers --bound takes: RDNA2, RDNA3, RDNA4, XeHPG, Xe2, Turing, Ampere, Hopper'
 complete -c vkgemm -n '__fish_seen_subcommand_from inspect' -l device -x -d 'device to use: its index, or part of its name or driver'
 complete -c vkgemm -n '__fish_seen_subcommand_from inspect' -l validate -d 'enable the Vulkan validation layer'
 complete -c vkgemm -n '__fish_seen_subcommand_from inspect' -l quiet -d 'show no progress on standard error'

@@ -35,4 +35,7 @@ struct Bound {
 /// in the table.
 std::optional<Bound> bound_of(const std::vector<Instruction>& loop, const Architecture&, uint32_t subgroup_size);
 
+/// The size of a pipeline's subgroups: as the text shows it, as the tile asks for it ("...,SG=32,..."), or `otherwise`.
+uint32_t subgroup_size_of(const Program&, std::string_view tile, uint32_t otherwise);
+
 }  // namespace vkgemm::tool

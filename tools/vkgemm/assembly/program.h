@@ -35,6 +35,7 @@ struct Jump {
 struct Program {
     std::vector<Instruction> instructions;
     std::vector<Jump> jumps;
+    uint32_t subgroup_size = 0;  // for which it is compiled; 0 if the text does not show it
 };
 
 /// One compiler's text.
@@ -42,12 +43,16 @@ struct Dialect {
     std::string_view text_name;  // of PipelineReport::Text
     Program (*read)(std::string_view);
 };
-Program read_aco(std::string_view);   // RADV
-Program read_nak(std::string_view);   // NVK
-Program read_ir3(std::string_view);   // Turnip
-Program read_sass(std::string_view);  // nvdisasm; NVIDIA's driver provides no text
-inline constexpr Dialect dialects[] = {
-    {"Assembly", read_aco}, {"NAK assembly", read_nak}, {"IR3 Assembly", read_ir3}, {"SASS", read_sass}};
+Program read_aco(std::string_view);    // RADV
+Program read_nak(std::string_view);    // NVK
+Program read_ir3(std::string_view);    // Turnip
+Program read_sass(std::string_view);   // nvdisasm; NVIDIA's driver provides no text
+Program read_intel(std::string_view);  // ANV
+inline constexpr Dialect dialects[] = {{"Assembly", read_aco},
+                                       {"NAK assembly", read_nak},
+                                       {"IR3 Assembly", read_ir3},
+                                       {"SASS", read_sass},
+                                       {"GEN Assembly", read_intel}};
 
 /// nullopt if the driver provides no assembly that is read here.
 std::optional<Program> program_of(const host::PipelineReport&);

@@ -15,11 +15,6 @@ struct Loop {
     std::optional<Bound> bound{};
 };
 
-uint32_t subgroup_size_of(const CompiledStep& step, const BoundOptions& o) {
-    const size_t at = step.tile.find("SG=");
-    return at == std::string::npos ? o.subgroup_size : static_cast<uint32_t>(std::stoul(step.tile.substr(at + 3)));
-}
-
 std::optional<Loop> loop_of(const CompiledStep& step, const BoundOptions& o) {
     const auto program = program_of(step.report);
     if (!program) return std::nullopt;
@@ -27,7 +22,8 @@ std::optional<Loop> loop_of(const CompiledStep& step, const BoundOptions& o) {
     if (body.empty()) return std::nullopt;
     Loop out{.counts = counts_of(body)};
     for (const double n : out.counts) out.instructions += n;
-    if (o.architecture) out.bound = bound_of(body, *o.architecture, subgroup_size_of(step, o));
+    const uint32_t size = subgroup_size_of(*program, step.tile, o.subgroup_size);
+    if (o.architecture) out.bound = bound_of(body, *o.architecture, size);
     return out;
 }
 
