@@ -11,6 +11,7 @@
 //                                                                          problems of seed 1 spills, with or without
 //                                                                          workspace
 //     ... driver_table --chains                                            fails if a typical chain spills
+//     ... driver_table --bounds radv:navi31                                what the inner loops of its choices can reach
 //
 // vkgemm inspect shows everything that a driver reports on one kernel, with any tile.
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include <map>
 #include <span>
 
+#include "drivers/bounds.h"
 #include "drivers/chains.h"
 #include "drivers/compiler.h"
 #include "drivers/random_spills.h"
@@ -57,6 +59,15 @@ void print_row(const std::string& first, const Compiled& c) {
                 f.scratch.value_or(0) == 0 ? "–" : ("**" + number(f.scratch) + "**").c_str(),
                 number(f.shared ? f.shared : declared).c_str(), number(f.at_once).c_str(), number(f.code).c_str(),
                 f.matrix.empty() ? "–" : f.matrix.c_str());
+}
+
+/// Those of problems.txt. Without the folder of the tests there are none, which is no result.
+std::vector<std::string> typical_problems() {
+    std::vector<std::string> lines = lines_of("drivers/problems.txt");
+    if (lines.empty())
+        give_up((tests_folder() / "drivers/problems.txt").string() +
+                " has no problems, or cannot be read; VKGEMM_TESTS_SOURCE names the folder that has tests/");
+    return lines;
 }
 
 /// Why a kernel does not fit the device; nullopt if it does. Features count as enabled, because a reason beyond them
@@ -97,7 +108,7 @@ void print_tables(const Compiler& device) {
         "a plan of several dispatches has a row for each:\n",
         caps.shared_bytes);
     print_head({"problem", "kernel"});
-    for (const std::string& line : lines_of("drivers/problems.txt")) {
+    for (const std::string& line : typical_problems()) {
         const auto all = compile(device, line);
         if (all.empty()) std::printf("| %s | none | | | | | | | |\n", line.c_str());
         for (const Compiled& c : all) print_row(line + " | ", c);
@@ -152,7 +163,7 @@ struct Summary {
 
 Summary summarise(const Compiler& device) {
     Summary summary;
-    for (const std::string& line : lines_of("drivers/problems.txt"))
+    for (const std::string& line : typical_problems())
         for (const Compiled& c : compile(device, line)) summary.add(c);
     return summary;
 }
@@ -184,7 +195,7 @@ int check(const Compiler& device, const std::string& driver, const char* page) {
     std::map<std::string, bool> chosen;  // by kernel: whether it ever spills
     Summary summary;
     int bad = 0;
-    for (const std::string& line : lines_of("drivers/problems.txt"))
+    for (const std::string& line : typical_problems())
         for (const Compiled& c : compile(device, line)) {
             const std::string name(c.kernel().name);
             chosen[name] |= c.stats.spill();
@@ -225,10 +236,12 @@ int main(int count, char** arguments) {
     if (count == 2 && word == "--chains") return spilling_chains(device) ? 1 : 0;
     if (count == 3 && word == "--summary")
         std::printf("%s\n", summarise(device).row(words[2]).c_str());
+    else if ((count == 3 || count == 4) && word == "--bounds")
+        return print_bounds(device, words[2], count == 4 ? words[3] : "") ? 0 : 1;
     else if (count > 1)
         give_up(
             "usage: driver_table [--summary DRIVER | --check DRIVER PAGE | --clean KERNEL PROBLEM | --random COUNT "
-            "SEED | --chains]");
+            "SEED | --chains | --bounds DRIVER [ARCHITECTURE]]");
     else
         print_tables(device);
 }
