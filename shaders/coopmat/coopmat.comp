@@ -43,7 +43,7 @@ const uint PA = PER_CHUNK(UNIT_A), PB = PER_CHUNK(UNIT_B);
 const bool KA = TRANS_A == 0, KB = TRANS_B != 0;                    // is the operand k-contiguous?
 const uint HA = MK / PA, HB = MK / PB;                              // chunks in a row of a slice
 const uint SHARES = (BM / WM) * (BN / WN), SETS = BK / (2 * MK);    // parts of D; subgroups that share a part
-const uint HELD = STAGES + 1, SLOTS = SETS * HELD;                  // slices in shared memory: of a subgroup, in all
+const uint HELD = STAGES == 2 ? 3 : 2, SLOTS = SETS * HELD;         // slices in shared memory: of a subgroup, in all
 const uint ROW_A = KA ? SLOTS * HA + 1 : BM / PA + 1, ROW_B = KB ? SLOTS * HB + 1 : BN / PB + 1;
 const uint SIZE_A = COOPMAT_CHUNKS(KA, BM, MK, SLOTS, PA), SIZE_B = COOPMAT_CHUNKS(KB, BN, MK, SLOTS, PB);
 const uint SIZE_AB = STAGES == 0 ? COOPMAT_STRAIGHT(SETS * SHARES, MM, MK, PA) : SIZE_A + SIZE_B;
@@ -90,6 +90,21 @@ void sum_one_tile() {
     }
 }
 
+// For STAGES 3. Slots as for STAGES 1, but a subgroup holds B of one slice and a matrix of A, or a tile in flight, not
+// both: other subgroups hide its loads. Slots begin at a place that the compiler does not know before the loop (t >> 31
+// is 0); else it keeps the address of each load in a register.
+void sum_in_turn() {
+    for (uint t = 0; t < steps; ++t) {
+        const uint slot = t >> 31;
+        sum_even(slot);
+        sum_odd(slot + 1);
+        fetch(t + 1);
+        barrier();  // every invocation has read this tile
+        put(0, 1);
+        barrier();  // the next tile is complete
+    }
+}
+
 #ifndef VKGEMM_MIXED  // whose rows have STAGES 1, because each copy of their loads is code to decode all formats
 // For STAGES 2. Slot 1 holds the even slice; slots 0 and 2 hold the odd slices of two tiles alternately.
 void sum_ring() {
@@ -122,9 +137,14 @@ void sum_ring() {
 #endif
 
 void sum_up() {
-    const uint even = STAGES - 1;
+    const uint even = STAGES == 2 ? 1 : 0;
     fetch(0);
     put(even, 1 - even);
+    if (STAGES == 3) {
+        barrier();  // tile 0 is complete
+        sum_in_turn();
+        return;
+    }
     fetch(1);
     barrier();  // tile 0 is complete
     read_even(even);

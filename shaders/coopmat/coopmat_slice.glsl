@@ -7,13 +7,20 @@
 A_MATRIX SLICE_A[NI];
 B_MATRIX SLICE_B[NJ];
 
-// Reads the subgroup's fragments from a slot of shared memory.
-void OF(read_)(uint slot) {
-    const uint at_a = slot_a(set * HELD + slot) + (KA ? sub_row * ROW_A : sub_row / PA);
-    const uint at_b = slot_b(set * HELD + slot) + (KB ? sub_col * ROW_B : sub_col / PB);
+// Where the subgroup's fragments begin in a slot of shared memory.
+uint OF(begin_a_)(uint slot) { return slot_a(set * HELD + slot) + (KA ? sub_row * ROW_A : sub_row / PA); }
+uint OF(begin_b_)(uint slot) { return slot_b(set * HELD + slot) + (KB ? sub_col * ROW_B : sub_col / PB); }
+
+// Read them from there: columns of matrices, and a row of them.
+void OF(read_b_)(uint slot) {
+    const uint at_b = OF(begin_b_)(slot);
     [[unroll]] for (uint j = 0; j < NJ; ++j)
         if (KB) coopMatLoad(SLICE_B[j], tile, at_b + j * MN * ROW_B, ROW_B, COLUMNS);
         else coopMatLoad(SLICE_B[j], tile, at_b + j * MN / PB, ROW_B, ROWS);
+}
+void OF(read_)(uint slot) {
+    const uint at_a = OF(begin_a_)(slot);
+    OF(read_b_)(slot);
     [[unroll]] for (uint i = 0; i < NI; ++i)
         if (KA) coopMatLoad(SLICE_A[i], tile, at_a + i * MM * ROW_A, ROW_A, ROWS);
         else coopMatLoad(SLICE_A[i], tile, at_a + i * MM / PA, ROW_A, COLUMNS);
@@ -24,6 +31,18 @@ void OF(multiply_)(uint from, uint to) {
     [[unroll]] for (uint i = from; i < to; ++i)
         [[unroll]] for (uint j = 0; j < NJ; ++j)
             sums[i * NJ + j] = coopMatMulAdd(SLICE_A[i], SLICE_B[j], sums[i * NJ + j]);
+}
+
+// The same for a whole slice, with one matrix of A at a time.
+void OF(sum_)(uint slot) {
+    const uint at_a = OF(begin_a_)(slot);
+    OF(read_b_)(slot);
+    [[unroll]] for (uint i = 0; i < NI; ++i) {
+        if (KA) coopMatLoad(SLICE_A[0], tile, at_a + i * MM * ROW_A, ROW_A, ROWS);
+        else coopMatLoad(SLICE_A[0], tile, at_a + i * MM / PA, ROW_A, COLUMNS);
+        [[unroll]] for (uint j = 0; j < NJ; ++j)
+            sums[i * NJ + j] = coopMatMulAdd(SLICE_A[0], SLICE_B[j], sums[i * NJ + j]);
+    }
 }
 
 #undef OF

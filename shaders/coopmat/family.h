@@ -41,7 +41,7 @@ constexpr uint64_t shared_bytes(const Tile& t, const ElementBytes& e, KContiguou
     if (t.STAGES == 0)
         return 16 * std::max<uint64_t>(COOPMAT_STRAIGHT(subgroups(t), t.MM, t.MK, 16 / e.a),
                                        COOPMAT_D(subgroups(t), t.WN, t.MM));
-    const uint32_t pa = 16 / e.a, pb = 16 / e.b, slots = t.BK / (2 * t.MK) * (t.STAGES + 1);
+    const uint32_t pa = 16 / e.a, pb = 16 / e.b, slots = t.BK / (2 * t.MK) * (t.STAGES == 2 ? 3 : 2);
     const uint64_t a = COOPMAT_CHUNKS(k_contiguous.a, t.BM, t.MK, slots, pa);
     const uint64_t b = COOPMAT_CHUNKS(k_contiguous.b, t.BN, t.MK, slots, pb);
     return 16 * std::max<uint64_t>(a + b, COOPMAT_D(subgroups(t), t.WN, t.MM));
@@ -58,11 +58,14 @@ constexpr void straight(const Tile& t, const ElementBytes& e, TileRules& r) {
     r.multiple("a matrix is loaded by whole subgroups", "MM", t.MM, "SG/(2*MK in chunks)", t.SG / run);
 }
 
-// Sums, the fragments of two slices, the tile in flight, and what bytes take to be put in order.
+// Sums, the fragments of two slices, the tile in flight, and what bytes take to be put in order. With STAGES 3 either
+// the fragments of one slice or the tile.
 constexpr double live_registers(const Tile& t, const ElementBytes& e, const Registers& r) {
-    const double matrices = sum_registers(t, e, r) + 2 * fragment_registers(t, std::min(e.a, 2U), r);
-    if (t.STAGES == 0) return matrices + 30;
+    const double sums = sum_registers(t, e, r), fragments = fragment_registers(t, std::min(e.a, 2U), r);
     const double copied = double(t.BM * e.a + t.BN * e.b) * t.BK / 4 / t.WG;
+    if (t.STAGES == 3) return sums + std::max(fragments, copied) + 40;
+    const double matrices = sums + 2 * fragments;
+    if (t.STAGES == 0) return matrices + 30;
     return matrices + copied + 30 + (e.a == 1 ? 16 : 0);
 }
 
@@ -76,7 +79,7 @@ inline constexpr Family plain = {
              constant::WN | constant::MM | constant::MN | constant::MK | constant::STAGES,
     .rules =
         [](const Tile& t, TileRules& r) {
-            r.check(t.STAGES <= 2, "one or two tiles are in flight, or none", "STAGES", t.STAGES, "at most", 2);
+            r.check(t.STAGES <= 3, "STAGES is 0 to 3", "STAGES", t.STAGES, "at most", 3);
             r.check(t.SG >= 1, "the size of a subgroup must be known", "SG", t.SG, "least", 1);
             r.multiple("a block must be whole parts of subgroups", "BM", t.BM, "WM", t.WM);
             r.multiple("a block must be whole parts of subgroups", "BN", t.BN, "WN", t.WN);
@@ -126,6 +129,7 @@ inline constexpr Family plain = {
                  .per_k = 0.195,
                  .step = 1110,
                  .step_overlapped = 552,
+                 .step_in_turn = 1700,
                  .step_straight = 300,
                  .load_straight = 0.014,
                  .together = 2.45,

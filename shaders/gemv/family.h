@@ -58,6 +58,11 @@ inline constexpr Family plain = {
     .sample = gemv_sample,
     .wants_wide = true,
     .takes_pairs = true,
+    // The chunks in flight, and the sums.
+    .live_registers = [](const Tile& t, const ElementBytes& e, const Registers&) -> double {
+        const auto [out, vectors] = gemv_rules::shape(t);
+        return 4 * t.DEPTH + double(vectors) * out * t.TEAM / t.WG * e.accumulator / 4 + 14;
+    },
     .gpu_cost = {.mac = 0.0142,
                  .load = 0.00479,
                  .own_load = 8.11,

@@ -51,8 +51,8 @@ inline constexpr Family simt = {
     },
     .live_registers = [](const Tile& t, const ElementBytes& e, const Registers&) -> double {
         const double sums = t.TM * t.TN * (e.a == 1 ? 2 : 1);  // of bytes, the next ones are made beside them
-        const uint32_t words = e.accumulator / 4;
-        return words * (sums + 2 * (t.TM + t.TN) + double(t.BM + t.BN) * t.BK / t.WG) + 36;
+        const uint32_t words = e.accumulator / 4, decoded = e.a == e.b ? 0 : 21;
+        return words * (sums + 2 * (t.TM + t.TN) + double(t.BM + t.BN) * t.BK / t.WG) + decoded + 36;
     },
     .gpu_cost = {.mac = 0.00438,
                  .fragment_load = 0.0175,

@@ -31,6 +31,8 @@ constexpr SmallTile small_tiles[] = {
     {"coopmat", "WG=16,BM=16,BN=16,WM=8,WN=16,STAGES=1", 2},
     {"coopmat", "WG=16,BM=16,BN=32,WM=16,WN=16,STAGES=1", 4},  // two matrices below one another leave as one
     {"coopmat", "WG=8,BM=8,BN=8,WM=8,WN=8,STAGES=2", 16},
+    {"coopmat", "WG=16,BM=16,BN=32,WM=16,WN=16,STAGES=3", 4},
+    {"coopmat", "WG=16,BM=8,BN=16,BK=32,WM=8,WN=16,STAGES=3", 16},    // two subgroups share a part of D
     {"coopmat", "WG=16,BM=8,BN=16,BK=32,WM=8,WN=16,STAGES=1", 16},    // two subgroups share a part of D
     {"coopmat", "WG=16,BM=16,BN=40,BK=32,WM=16,WN=40,STAGES=1", 16},  // rows of B are shared unevenly
     {"coopmat_resident", "WG=16,BM=32,BN=16,BK=16,WM=8,WN=16", 1},

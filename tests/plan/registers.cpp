@@ -29,6 +29,11 @@ const DeviceCaps adreno660 = named(0x5143, "Turnip Adreno (TM) 660");
 const DeviceCaps arc = named(0x8086, "Intel(R) Arc(tm) A770 Graphics (DG2)");
 const DeviceCaps m1 = named(0x10005, "Apple M1 (G13G A0)");
 
+const char* chosen_for(const char* line, const DeviceCaps& caps) {
+    const auto choice = select(caps, normalise(*complete(parse_problem(line)->problem)).problem, {});
+    REQUIRE(choice);
+    return choice->kernel->name.data();
+}
 bool spills(const Kernel& k, const Tile& t, const DeviceCaps& caps) {
     const auto live = k.module.family.live_registers;
     const Registers registers = registers_of(caps);
@@ -91,6 +96,61 @@ TEST_CASE("registers: what spills, and what does not") {
         CHECK(!spills("simt_f32_64x64x16", *narrow));
     }
     CHECK(spills("simt_i8_64x64x16", arc));
+    CHECK(!spills("simt_i8_32x32x16", arc));
+    CHECK(!spills("gemv_f32_1x64", adreno));
+    CHECK(spills("gemv_f32_1x64", adreno660));
+}
+
+// What no row fits is given to the row that exceeds the registers least, if it is not much slower.
+TEST_CASE("registers: the factor of a step grows with what does not fit") {
+    const Problem p = normalise(*complete(parse_problem("u8*u8 1024x1024x1024")->problem)).problem;
+    const auto factor = [&](const char* kernel, const Problem& problem) {
+        const Kernel* const k = find_kernel(kernel);
+        REQUIRE(k);
+        const KernelCost cost(*k, k->tile, arc);
+        return ProductCost(cost, problem).spill_factor();
+    };
+    const double least = factor("simt_u8_32x32x16", p), more = factor("simt_u8_64x64x16", p);
+    CHECK(least == 1);
+    CHECK(more > 8);
+    CHECK(factor("simt_u8_64x128x8", p) > 2 * more);
+    CHECK(factor("simt_u8_128x128x8", p) > 2 * factor("simt_u8_64x128x8", p));
+    Problem ragged = p;
+    ragged.m = 1023;
+    CHECK(factor("simt_u8_64x64x16", ragged) > more);  // Intel's take more where a tile crosses an edge
+}
+
+// Without a workspace. An H200, which was timed, reads ahead.
+TEST_CASE("registers: large products on RDNA carry no fragments from step to step") {
+    const DeviceCaps h200 = *parse_device_caps(file_text("devices/h200.txt"));
+    for (const char* types : {"f16*f16", "bf16*bf16", "i8*i8"})
+        for (const char* rest : {" 4096x4096x4096", " 4095x4097x4096 layout=nt"}) {
+            const std::string line = std::string(types) + rest;
+            CAPTURE(line);
+            for (const DeviceCaps* rdna : {&navi31, &gfx1201}) {
+                DeviceCaps caps = *rdna;  // with AMD's shape for i8
+                caps.matrix_shapes.push_back(
+                    {.a = i8, .b = i8, .accumulate = i32, .result = i32, .m = 16, .n = 16, .k = 16});
+                std::erase_if(caps.matrix_shapes, [](const MatrixShape& s) { return s.a == i8 && s.k == 32; });
+                CAPTURE(caps.name);
+                const std::string name = chosen_for(line.c_str(), caps);
+                CAPTURE(name);
+                CHECK((name.find("_in_turn") != std::string::npos || name.find("128x256x32") != std::string::npos));
+            }
+            CHECK(std::string(chosen_for(line.c_str(), h200)).find("_in_turn") == std::string::npos);
+        }
+}
+
+TEST_CASE("registers: Intel multiplies on its matrix units") {
+    DeviceCaps a770 = *parse_device_caps(file_text("devices/a770.txt"));
+    DeviceCaps b580 = *parse_device_caps(file_text("devices/b580.txt"));
+    for (const char* types : {"f16*f16", "bf16*bf16", "i8*i8"})
+        for (const char* rest : {" 4096x4096x4096", " 1023x1023x1023", " 16x4096x4096"}) {
+            const std::string line = std::string(types) + rest;
+            CAPTURE(line);
+            CHECK(std::string(chosen_for(line.c_str(), a770)).find("_mma8x8x") != std::string::npos);
+            CHECK(std::string(chosen_for(line.c_str(), b580)).find("_mma8x16x") != std::string::npos);
+        }
 }
 
 TEST_CASE("registers: no choice spills, with and without workspace") {

@@ -27,7 +27,8 @@ constexpr double transposed_copy = 1.26, packed_tile = 508;
 // the short side that lie apart, each from a line of its own.
 constexpr double gathered = 6.83;
 
-// The factor on a step whose values exceed the registers. Such a kernel is to be chosen if nothing else serves.
+// The factor on a step whose values exceed the registers, so that such a kernel is chosen if nothing else serves, and of
+// several the one that exceeds them least: it grows with the square of the values over the registers.
 constexpr double spilling = 8;
 
 // What makes a bound of a cost safe from the rounding of both.
@@ -57,20 +58,19 @@ double residents(const Kernel& k, const Tile& t, const DeviceCaps& dev, KContigu
                                               registers_per_unit / (registers * t.WG)})));
 }
 
-// An index of KernelCost::spills. Elements of blocks count as one byte.
+// An index of KernelCost::filled. Elements of blocks count as one byte.
 size_t width_of(Type t) { return info(t).block > 1 ? 0 : std::min<size_t>(info(t).bytes / 2, 2); }
 
-std::array<std::array<bool, 3>, 3> spills_of(const Kernel& k, const Tile& t, const DeviceCaps& dev) {
-    const Registers registers = registers_of(dev);
+std::array<std::array<float, 3>, 3> filled_of(const Kernel& k, const Tile& t, const Registers& registers) {
     const auto live = k.module.family.live_registers;
-    std::array<std::array<bool, 3>, 3> out = {};
+    std::array<std::array<float, 3>, 3> out = {};
     if (!live || !registers.of_invocation) return out;
     ElementBytes bytes = k.module.element_bytes();
     for (size_t a = 0; a < 3; ++a)
         for (size_t b = 0; b < 3; ++b) {
             if (k.module.is_mixed()) bytes.a = 1U << a;
             if (k.module.is_mixed()) bytes.b = 1U << b;
-            out[a][b] = live(t, bytes, registers) > registers.limit(t.WG);
+            out[a][b] = float(live(t, bytes, registers) / registers.limit(t.WG));
         }
     return out;
 }
@@ -129,14 +129,20 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
     const double mac = gpu_cost.mac + gpu_cost.fragment_load * loads_per_mac;
     const bool by_bytes = family->uses_matrix_units || (VKGEMM_HAS_NATIVE && k.module.is_native());
     const bool straight = is_straight(*family, t);
+    const Registers registers = registers_of(dev);
+    const bool carries = t.STAGES == 1 || t.STAGES == 2;  // fragments, from a step to the next
     const double loads =
         straight ? gpu_cost.load_straight * t.WG / t.SG * (t.WM * bytes.a + t.WN * bytes.b) * 2 * t.MK / depth
                  : gpu_cost.decode * (rows + cols) + gpu_cost.load * (rows * bytes.a + cols * bytes.b);
     arithmetic = block * depth * mac * (by_bytes ? bytes.a / 2.0 : 1) + loads * depth + gpu_cost.issue;
+    if (family->uses_matrix_units && carries) arithmetic *= 1 + registers.moves;
+    // Devices whose registers are known were not timed: there the latency of such a step counts as that of others.
+    const bool in_turn = t.STAGES == 3 && !registers.of_invocation;
     const double latency = gpu_cost.own_load * (rows + cols) * depth / t.WG + gpu_cost.per_k * depth +
-                           (straight       ? gpu_cost.step_straight
-                            : t.STAGES > 1 ? gpu_cost.step_overlapped
-                                           : gpu_cost.step);
+                           (straight        ? gpu_cost.step_straight
+                            : t.STAGES == 2 ? gpu_cost.step_overlapped
+                            : in_turn       ? gpu_cost.step_in_turn
+                                            : gpu_cost.step);
     alone = std::max(arithmetic, gpu_cost.own * t.TM * t.TN * depth) + latency;
     terms = find_tile_terms(k, t, dev);
     if (terms) {
@@ -154,7 +160,8 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
             at_once[a][b] = residents(k, t, dev, {a, b});
             most_at_once = std::max(most_at_once, at_once[a][b]);
         }
-    spills = spills_of(k, t, dev);
+    filled = filled_of(k, t, registers);
+    if (registers.of_invocation) filled_more = float(registers.more_at_edges / registers.limit(t.WG));
 }
 
 ProductCost::ProductCost(const KernelCost& k, const Problem& p, bool corrected)
@@ -199,7 +206,17 @@ OperandEffects ProductCost::effects_of(const std::array<Operand, 4>& all, uint32
     return out;
 }
 
-double ProductCost::spill_factor() const { return k_.spills[width_of(p_.a.type)][width_of(p_.b.type)] ? spilling : 1; }
+bool ProductCost::is_whole() const {
+    const auto whole = [](uint64_t size, double of_tile) { return size % static_cast<uint64_t>(of_tile) == 0; };
+    return whole(p_.m, k_.rows) && whole(p_.n, k_.cols) && whole(p_.k, k_.depth) && !p_.batchInvariant;
+}
+
+double ProductCost::spill_factor() const {
+    const double filled = k_.filled[width_of(p_.a.type)][width_of(p_.b.type)];
+    if (filled == 0) return 1;
+    const double all = filled + (is_whole() ? 0 : k_.filled_more);
+    return all > 1 ? spilling * all * all : 1;
+}
 
 double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand_alignment) const {
     const GpuCost& gpu_cost = k_.family->gpu_cost;
@@ -210,9 +227,7 @@ double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand
         const double along = gpu_cost.misaligned_along > 0 ? gpu_cost.misaligned_along : gpu_cost.misaligned;
         return bytes / (a + b) * ((is_k_contiguous(x) ? along : gpu_cost.misaligned) - 1);
     };
-    const auto whole = [](uint64_t size, double of_tile) { return size % static_cast<uint64_t>(of_tile) == 0; };
-    const bool is_whole = whole(p_.m, k_.rows) && whole(p_.n, k_.cols) && whole(p_.k, k_.depth) && !p_.batchInvariant;
-    double out = 1 + beyond(all[0], a) + beyond(all[1], b) + (is_whole ? 0 : gpu_cost.not_whole), transposed = 1;
+    double out = 1 + beyond(all[0], a) + beyond(all[1], b) + (is_whole() ? 0 : gpu_cost.not_whole), transposed = 1;
     out *= spill_factor();
     if (all[0].matrix->type != p_.a.type || all[1].matrix->type != p_.b.type) out *= gpu_cost.converted;
     for (const Operand* x : {all.data(), all.data() + 1}) {

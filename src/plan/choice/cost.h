@@ -33,8 +33,10 @@ struct KernelCost {
     // Work groups that a multiprocessor holds, by whether A is k-contiguous and whether B is.
     std::array<std::array<double, 2>, 2> at_once = {{{1, 1}, {1, 1}}};
     double most_at_once = 1;
-    // Whether values go to memory because registers are short, by the bytes of an element of A and of B: 1, 2, 4.
-    std::array<std::array<bool, 3>, 3> spills = {};
+    // The values that an invocation holds at once as a part of its registers, by the bytes of an element of A and of
+    // B: 1, 2, 4. Beyond 1 some go to memory; 0 if it is not known. filled_more is added if a tile crosses an edge.
+    std::array<std::array<float, 3>, 3> filled = {};
+    float filled_more = 0;
     CostParts weights = no_weights;
     const TileTerms* terms = nullptr;  // null: there are none
 };
@@ -81,6 +83,7 @@ class ProductCost {
    private:
     CostParts on_gpu(const SplitK&, const OperandEffects&) const;
     double slowdown(const std::array<Operand, 4>&, uint32_t operand_alignment) const;
+    bool is_whole() const;  // no tile crosses an edge
 #if VKGEMM_HAS_TILE_TERMS
     std::array<float, size_t(TileFact::groups)> facts_of(const std::array<Operand, 4>&, const OperandEffects&) const;
     std::array<float, size_t(TileFact::count) - size_t(TileFact::groups)> facts_of(const CostParts&, const SplitK&,

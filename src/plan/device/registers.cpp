@@ -7,8 +7,8 @@ namespace vkgemm::plan {
 namespace {
 
 constexpr Registers known_devices[] = {
-#define REGISTERS(vendor, name, of_invocation, of_group, fragment_copies, keeps_loaded) \
-    {vendor, name, of_invocation, of_group, fragment_copies, keeps_loaded},
+#define REGISTERS(vendor, name, of_invocation, of_group, fragment_copies, keeps_loaded, more_at_edges, moves) \
+    {vendor, name, of_invocation, of_group, fragment_copies, keeps_loaded, more_at_edges, moves},
 #include "plan/device/registers.def"
 #undef REGISTERS
 };

@@ -16,6 +16,8 @@ struct Registers {
     uint32_t of_group = 0;
     uint32_t fragment_copies = 1;
     bool keeps_loaded = false;
+    uint32_t more_at_edges = 0;
+    double moves = 0;
 
     /// The most that an invocation has in a work group of so many.
     constexpr double limit(uint32_t invocations) const {

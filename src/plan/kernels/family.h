@@ -96,6 +96,7 @@ struct GpuCost {
     double per_k = 0;             // latency of each k of a step
     double step = 0;              // latency of a step beyond that; latencies are hidden by other work groups
     double step_overlapped = 0;   // the same with STAGES 2
+    double step_in_turn = 0;      // the same with STAGES 3
     double step_straight = 0;     // the same with STAGES 0
     double load_straight = 0;     // a byte of A or B that a subgroup loads in a step, with STAGES 0
     double together = 0;          // exponent by which arithmetic and latency of a round add up; 0: the longer counts
