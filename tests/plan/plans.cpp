@@ -135,7 +135,7 @@ TEST_CASE("plans: a pair of many rows is two products with the gate in the works
     const Plan two = planned(line, with_workspace());
     const uint64_t gate = uint64_t{512} * 14336 * 4;  // as f32
     REQUIRE(two.steps.steps.size() >= 2);
-    const Step &first = two.steps.steps.front(), &last = two.steps.steps.back();
+    const plan::Step &first = two.steps.steps.front(), &last = two.steps.steps.back();
     CHECK(two.steps.slots[VKGEMM_SLOT_WORKSPACE].bytes >= gate);
     CHECK((two.steps.parts.size() == 2 && last.waits));
     CHECK((first.slots[BIND_B] == VKGEMM_SLOT_B2 && last.slots[BIND_B] == VKGEMM_SLOT_B));
