@@ -162,10 +162,12 @@ TEST_CASE("a baseline alternates with the kernel that it is timed beside") {
     CaseRunner runner = runner_of("5x7x3", {.repeats = 8});
     BaselineRun beside(baseline, runner);
     std::vector<size_t> seen;
-    const Measurement ours = runner.run({}, [&] {
-        beside.part();
-        seen.push_back(baseline.calls);
-    });
+    const Measurement ours = runner.run({}, {.begin = [&] { beside.begin(); },
+                                             .part =
+                                                 [&] {
+                                                     beside.part();
+                                                     seen.push_back(baseline.calls);
+                                                 }});
     REQUIRE_MESSAGE(ours.failure, ours.failure.text);
     CHECK(ours.samples.size() == 8);
     REQUIRE(seen.size() == 3);  // between four parts
