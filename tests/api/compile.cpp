@@ -226,7 +226,7 @@ TEST_CASE("keys that cannot be used") {
         {"0.2.0 naive_f32_8x8 images WG=64,BM=8,BN=8", {"'images'", "descriptors", "addresses"}},
         {"0.2.0 naive_f32_8x8 addresses WG=64,BX=8", {"BX"}},
         {"0.2.0 naive_f32_8x8 addresses WG=64 WHOLE=2", {"WHOLE is 2", "limit of 1"}},
-        {"0.2.0 naive_f32_8x8 addresses WG=64 STEP_0=99", {"STEP_0 is 99", "limit of 14"}},
+        {"0.2.0 naive_f32_8x8 addresses WG=64 STEP_0=99", {"STEP_0 is 99", "limit of 20"}},
         {"0.2.0 naive_f32_8x8 addresses WG=64 WHOLE", {"'WHOLE'"}},
         {"0.2.0 naive_f32_8x8 addresses WG=64 HOLE=1", {"'HOLE=1'"}},
         {"0.2.0 naive_f32_8x8 addresses WG=64 WHOLE=1 more", {"KERNEL BINDING TILE"}},

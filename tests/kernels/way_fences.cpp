@@ -45,7 +45,8 @@ struct Running {
 /// Where `slot` may begin, in bytes.
 size_t alignment_of_slot(const Case& x, const plan::Problem& p, VkgemmSlot slot, plan::Type type) {
     if (plan::is_read_in_words(p, slot)) return std::max<size_t>(alignment_of(x, p), 4);
-    if (slot == VKGEMM_SLOT_BIAS || slot == VKGEMM_SLOT_SCALE) return plan::info(type).unit_bytes();
+    if (slot == VKGEMM_SLOT_BIAS || slot == VKGEMM_SLOT_SCALE || slot == VKGEMM_SLOT_BIAS2)
+        return plan::info(type).unit_bytes();
     return std::max<size_t>(alignment_of(x, p), plan::info(type).unit_bytes());
 }
 
@@ -60,16 +61,17 @@ std::string run_fenced_case(const Case& x, const Ran& ran) {
     if (std::string why = pool().hold_scalars(ran.data->scalars); !why.empty()) return why;
     VkgemmRun run = run_of(x, p, *ran.data, with);
     std::deque<Fenced> all;
-    VkgemmOperand* const slots[] = {&run.a, &run.b, &run.c, &run.d, &run.bias, &run.scale, &run.residual};
     const auto data = ran.data->all();
+    const std::array<VkgemmOperand*, data.size()> slots = {&run.a,     &run.b,        &run.c,  &run.d,    &run.bias,
+                                                           &run.scale, &run.residual, &run.b2, &run.bias2};
     const std::byte* d = nullptr;
     for (size_t i = 0; i < data.size(); ++i) {
         if (slots[i]->size == 0) continue;
         Fenced& one =
-            all.emplace_back(slots[i]->size, Side::behind, alignment_of_slot(x, p, VkgemmSlot(i), data[i]->type()));
+            all.emplace_back(slots[i]->size, Side::behind, alignment_of_slot(x, p, Data::slots[i], data[i]->type()));
         std::memcpy(one.data(), &data[i]->bytes()[data[i]->offset()], data[i]->span_bytes());
         *slots[i] = one.operand(x.addresses);
-        if (i == VKGEMM_SLOT_D) d = one.data();
+        if (Data::slots[i] == VKGEMM_SLOT_D) d = one.data();
     }
     if (x.alias == Alias::c) run.c = run.d;
     if (x.alias == Alias::residual) run.residual = run.d;
