@@ -45,9 +45,9 @@ VKGEMM_API VkgemmResult vkgemmGetPipelineKeys(VkgemmContext context, char* text,
  * call fails with the driver's reason. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCompilePipelines(VkgemmContext context, const char* keys, VkgemmError* error);
 
-/* Destroys the pipelines that no plan and no chain uses. *destroyed receives their number; destroyed may be NULL. A plan
- * that is not compiled uses no pipeline. Any thread, also while plans and chains are created, compiled and destroyed. As
- * for vkgemmDestroyPlan, the command buffers that were recorded with destroyed plans and chains must have completed. */
+/* Destroys the pipelines that no plan and no chain uses. *destroyed receives their number, and may be NULL. A plan that
+ * is not compiled uses no pipeline. Any thread, also while plans and chains are created, compiled and destroyed. As for
+ * vkgemmDestroyPlan, command buffers that were recorded with destroyed plans and chains must have completed. */
 VKGEMM_API VkgemmResult vkgemmTrimPipelines(VkgemmContext context, uint32_t* destroyed);
 
 /* ----------------------------------------------------------------------------------------------------

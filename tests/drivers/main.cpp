@@ -11,7 +11,7 @@
 //                                                                          problems of seed 1 spills, with or without
 //                                                                          workspace
 //     ... driver_table --chains                                            fails if a typical chain spills
-//     ... driver_table --bounds radv:navi31                                what the inner loops of its choices can reach
+//     ... driver_table --bounds radv:navi31                               what the inner loops of its choices can reach
 //
 // vkgemm inspect shows everything that a driver reports on one kernel, with any tile.
 #include <algorithm>

@@ -114,11 +114,11 @@ dpas.8x8(8)     g88<1>F         g16<1,1,0>F     g24<1,1,0>HF    g32<1,1,0>HF { a
 dpas.8x8(8)     g88<1>D         g16<1,1,0>D     g24<1,1,0>B     g32<1,1,0>UB { align1 WE_all 1Q $8 };
 sync nop(1)                     null<0,1,0>UB                   { align1 WE_all 1N I@3 };
 send(8)         g51UD           g109UD          nullUD          0x02100500                0x00000000
-                slm MsgDesc: ( load, a32, d32, V4, L1STATE_L3MOCS dst_len = 1, src0_len = 1, src1_len = 0 flat )  base_offset 0  { align1 1Q $8 };
+                slm MsgDesc: ( load, a32, d32, V4, dst_len = 1, src1_len = 0 flat )  base_offset 0  { align1 1Q $8 };
 send(1)         g8UD            g9UD            nullUD          0x4210c500                a0.2<0>UD
-                ugm MsgDesc: ( load, a32, d32, V8, transpose, L1STATE_L3MOCS dst_len = 1, src0_len = 1, ss )  src1_len = 0 ex_bso surface_state_index 0
+                ugm MsgDesc: ( load, a32, d32, V8, transpose, dst_len = 1, src0_len = 1, ss )  src1_len = 0
 send(8)         g8UD            g4UD            nullUD          0x62403500                0x01000000
-                ugm MsgDesc: ( load, a32, d16u32, V1, L1STATE_L3MOCS dst_len = 4, src0_len = 1, src1_len = 0 bti )  BTI 1  base_offset 0
+                ugm MsgDesc: ( load, a32, d16u32, V1, dst_len = 4, src1_len = 0 bti )  BTI 1  base_offset 0
 (+f0.0.any8h) send(8) nullUD    g13UD           nullUD          0x02000004                0x00000000
                 gateway MsgDesc: (barrier msg)  mlen 1 ex_mlen 0 rlen 0 { align1 WE_all 1Q $2 };
 mad(8)          g10<1>F         g11<8,8,1>F     g12<8,8,1>F     g13<1,1,0>F { align1 1Q };

@@ -27,8 +27,8 @@ constexpr double transposed_copy = 1.26, packed_tile = 508;
 // the short side that lie apart, each from a line of its own.
 constexpr double gathered = 6.83;
 
-// The factor on a step whose values exceed the registers, so that such a kernel is chosen if nothing else serves, and of
-// several the one that exceeds them least: it grows with the square of the values over the registers.
+// The factor on a step whose values exceed the registers: it grows with the square of the values over the registers, so
+// that of several such kernels the one that exceeds them least is chosen.
 constexpr double spilling = 8;
 
 // What makes a bound of a cost safe from the rounding of both.

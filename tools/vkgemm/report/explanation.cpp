@@ -82,7 +82,7 @@ struct PictureScale {
 };
 constexpr uint32_t simt_team = 32;                      // invocations that share WM x WN of D in the family simt
 constexpr uint32_t most_lines = 10, most_columns = 44;  // of D, where it is cut into few parts
-constexpr size_t most_beside = 16, most_above = 6;      // of A and B along K
+constexpr size_t most_beside = 15, most_above = 6;      // of A and B along K
 
 /// A part of D and what it is called; none: 0 rows.
 struct Part {
