@@ -34,12 +34,9 @@ VkgemmAccuracy Engine::accuracy_for(const Problem& problem) const {
     Problem split = problem;
     split.accuracy = VKGEMM_ACCURACY_F64_SPLIT;
     const PlanOptions dry{.flags = VKGEMM_PLAN_DRY, .workspaceLimit = workspace_limit};
-    const auto plain = device_.context().createPlan(problem, dry), from_int8 = device_.context().createPlan(split, dry);
-    if (!from_int8) return VKGEMM_ACCURACY_DEFAULT;
-    if (!plain) return VKGEMM_ACCURACY_F64_SPLIT;
-    const VkgemmPlanInfo of_plain = plain->info(), of_int8 = from_int8->info();
-    const bool is_better = of_int8.errorBound <= of_plain.errorBound && of_int8.predictedCost < of_plain.predictedCost;
-    return is_better ? VKGEMM_ACCURACY_F64_SPLIT : VKGEMM_ACCURACY_DEFAULT;
+    if (device_.context().createPlan(problem, dry).status().code != VKGEMM_ERROR_UNSUPPORTED)
+        return VKGEMM_ACCURACY_DEFAULT;  // what is small beside the rest of its row may count as 0 from int8
+    return device_.context().createPlan(split, dry) ? VKGEMM_ACCURACY_F64_SPLIT : VKGEMM_ACCURACY_DEFAULT;
 }
 
 Result<Engine::Planned*> Engine::planned(const TileProduct& p) {

@@ -6,7 +6,7 @@
 namespace vkgemm::host::detail {
 
 uint64_t checksum(std::span<const std::byte> bytes);
-const char* slot_name(VkgemmSlot slot);  // "a", ..., "scalars"
+const char* slot_name(VkgemmSlot slot);  // "a", ..., "bias2"
 /// Whether a capture has the operand of this slot: all but the workspace.
 constexpr bool is_captured(VkgemmSlot slot) { return slot != VKGEMM_SLOT_WORKSPACE; }
 

@@ -25,6 +25,8 @@ const char* why_not_described(const VkgemmPlan_T& plan, const CheckedRun& checke
     if (plan.plan.is_pack) return "a pack is not described; describe the product that reads what it packs";
     const plan::Problem& p = *checked.work.problem;
     if (p.m == 0 || p.n == 0 || p.batch == 0) return "the run computes nothing: m, n or batch is 0";
+    if (plan::is_pair(p) && plan.plan.steps.parts.size() > 1)
+        return "a pair of two products is not described; two plans, the second with a gate, are";
     if (p.grouping == VKGEMM_GROUPING_ADDRESSES)
         return "the memory of groups with VKGEMM_GROUPING_ADDRESSES is not known; VKGEMM_GROUPING_TABLE states it";
     return nullptr;

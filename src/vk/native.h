@@ -9,7 +9,7 @@
 #include "vk/functions.h"
 
 #ifndef VKGEMM_HAS_NATIVE
-#error "VKGEMM_HAS_NATIVE is not defined, and what follows depends on it"
+#    error "VKGEMM_HAS_NATIVE is not defined, and what follows depends on it"
 #endif
 
 namespace vkgemm::vk {

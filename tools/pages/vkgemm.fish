@@ -49,7 +49,7 @@ complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l no-check -d 'do not
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l json -r -F -d 'write the result as JSON'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l csv -r -F -d 'write the result as CSV'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l plot -r -F -d 'draw the result as SVG: rate over size if one size varies, rate over error if the accuracy varies, otherwise bars'
-complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l random -x -d 'compare the choice with the fastest kernel and schedule, on N random problems'
+complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l random -x -d 'compare the choice with the fastest kernel and schedule, on N random problems, or N of --suite'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l seed -x -d 'seed of the random problems'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l draw -x -a 'sizes networks' -d 'what random problems are like: any sizes, or those of layers and attention'
 complete -c vkgemm -n '__fish_seen_subcommand_from bench' -l max-flops -x -d 'size of the largest random problem, in operations'

@@ -53,6 +53,7 @@ Steps join_products(const Problem& pair, Steps gate, Steps gated, const DeviceCa
         std::ranges::replace(s.slots, VKGEMM_SLOT_B, VKGEMM_SLOT_B2);
         std::ranges::replace(s.slots, VKGEMM_SLOT_BIAS, VKGEMM_SLOT_BIAS2);
     }
+    gate.error_bound = std::max(gate.error_bound, gated.error_bound);  // that of D's type is the second's
     add_part(gate, std::move(gated));
     const uint64_t others = gate.slots[VKGEMM_SLOT_WORKSPACE].bytes;
     gate.slots = requirements_of(pair, request.operand_alignment);

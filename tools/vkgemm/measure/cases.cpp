@@ -330,7 +330,7 @@ double flops(const Case& c) {
     const Problem& p = c.problem;
     const Resolved r = resolve(p);
     if (!multiplies(c)) return 0;
-    return 2 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
+    return (is_pair(p) ? 4 : 2) * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
            static_cast<double>(r.group_of_row.empty() ? r.batch : 1);
 }
 
@@ -344,6 +344,7 @@ double least_bytes(const Case& c) {
     if (multiplies(c)) {
         add(resolved.a);
         add(resolved.b);
+        if (is_pair(c.problem)) add(resolved.b);
     }
     if (c.beta != 0) add(resolved.c);
     add(resolved.d);
