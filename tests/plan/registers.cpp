@@ -135,9 +135,9 @@ TEST_CASE("registers: large products on RDNA carry no fragments from step to ste
                 CAPTURE(caps.name);
                 const std::string name = chosen_for(line.c_str(), caps);
                 CAPTURE(name);
-                CHECK((name.find("_turns") != std::string::npos || name.find("128x256x32") != std::string::npos));
+                CHECK((name.find("_turn") != std::string::npos || name.find("128x256x32") != std::string::npos));
             }
-            CHECK(std::string(chosen_for(line.c_str(), h200)).find("_turns") == std::string::npos);
+            CHECK(std::string(chosen_for(line.c_str(), h200)).find("_turn") == std::string::npos);
         }
 }
 

@@ -23,12 +23,13 @@ Step splitting_step(const Packing& packing, const Operand& from, const Matrix& t
     s.args.batch = 1;
     s.args.lda = u(from.matrix->ld);
     s.args.ldd = u(to.ld);
-    s.slots.fill(written);
+    s.slots.fill(written);  // what is bound and not written must not reach into the other operand's planes
+    s.offsets.fill(packing.offset);
+    s.bytes.fill(packed_int8(from, to).planes_bytes);
     s.slots[BIND_A] = slot;
+    s.offsets[BIND_A] = s.bytes[BIND_A] = 0;
     s.offsets[BIND_C] = exponents;
     s.bytes[BIND_C] = sizeof(int32_t) * s.args.m;
-    s.offsets[BIND_D] = packing.offset;
-    s.bytes[BIND_D] = packed_int8(from, to).planes_bytes;
     s.waits = false;
     set_grid(s, div_up(s.args.m, s.tile.BM), dev);
     return s;
