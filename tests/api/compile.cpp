@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <mutex>
 #include <thread>
 
 #include "api/api.h"
@@ -43,10 +44,11 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL counting_loader(VkInstance instance, co
     return device().getInstanceProcAddr()(instance, name);
 }
 
-/// A context whose driver counts, with its log.
+/// A context whose driver counts, with its log, to which several threads may write at the same time.
 struct CountingContext {
     OwnedContext context;
     std::string log;
+    std::mutex writes_log;
     VkgemmContext handle() const { return context.handle; }
 
     CountingContext() {
@@ -56,9 +58,11 @@ struct CountingContext {
         info.flags = VKGEMM_CONTEXT_IGNORE_ENVIRONMENT;
         info.getInstanceProcAddr = counting_loader;
         info.log = [](void* user, VkgemmSeverity, const char* text) {
-            *static_cast<std::string*>(user) += std::string(text) + "\n";
+            auto& to = *static_cast<CountingContext*>(user);
+            const std::lock_guard lock(to.writes_log);
+            to.log += std::string(text) + "\n";
         };
-        info.logUser = &log;
+        info.logUser = this;
         REQUIRE(vkgemmCreateContext(&info, &context.handle, nullptr) == VKGEMM_SUCCESS);
         log.clear();
     }
