@@ -80,9 +80,10 @@ Described described(const VkgemmPlan_T& plan, const CheckedRun& checked) {
     const plan::Problem run = given.upTo & VKGEMM_UP_TO_STRIDES
                                   ? plan::normalise(of_run).problem
                                   : plan::with_sizes(plan.plan.problem, plan::sizes_of(of_run)).normalised.problem;
-    constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N, batch = VKGEMM_UP_TO_BATCH;
+    constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N, batch = VKGEMM_UP_TO_BATCH, s = VKGEMM_UP_TO_STRIDES;
     const plan::Choice& choice = *checked.work.choice;
-    for (const uint32_t varies : {uint32_t{0}, batch, m, n, m | batch, n | batch, m | n, m | n | batch}) {
+    for (const uint32_t varies :
+         {uint32_t{0}, batch, m, n, m | batch, n | batch, m | n, m | n | batch, s, given.upTo}) {
         if (varies & ~given.upTo) continue;
         out.problem.upTo = varies;
         const auto completed = plan::complete(out.problem);
