@@ -164,7 +164,7 @@ std::optional<Steps> Planner::as_two_products(Choice& choice) {
 
 // One dispatch that reads both matrices of B, or two products, whichever costs less.
 std::optional<Status> Planner::plan_pair() {
-    const auto why = plan_parts();
+    auto why = plan_parts();
     Choice choice;
     const auto two = as_two_products(choice);
     if (!two || (!why && cost_of(plan.steps) <= cost_of(*two))) return why;

@@ -204,6 +204,7 @@ TEST_CASE("rules: each step of the epilogue, and steps in order") {
             for (const Layout layout : {rowMajor, columnMajor}) {
                 Case x = with_steps(odd_case(kernel), lists[i]);
                 if (!floats(kernel) && wants_floats(x.problem)) continue;
+                if (vkgemm::plan::is_pair(x.problem) && !kernel.module.family.takes_pairs) continue;
                 x.problem.d.layout = layout;
                 x.problem.batch = 1 + i % 2;
                 x.seed = i;

@@ -124,7 +124,7 @@ std::optional<Bound> bound_of(const std::vector<Instruction>& loop, const Archit
 uint32_t subgroup_size_of(const Program& program, std::string_view tile, uint32_t otherwise) {
     if (program.subgroup_size) return program.subgroup_size;
     const size_t at = tile.find("SG=");
-    if (at == tile.npos) return otherwise;
+    if (at == std::string_view::npos) return otherwise;
     uint32_t size = 0;
     for (const char c : tile.substr(at + 3)) {
         if (c < '0' || c > '9') break;

@@ -17,7 +17,7 @@ namespace {
 
 using std::string_view;
 
-bool has(string_view text, string_view word) { return text.find(word) != text.npos; }
+bool has(string_view text, string_view word) { return text.find(word) != string_view::npos; }
 
 double number_at(string_view text) {
     double out = 0;
@@ -29,7 +29,7 @@ double number_at(string_view text) {
 }
 double number_behind(string_view text, string_view word) {
     const size_t at = text.find(word);
-    return at == text.npos ? 0 : number_at(text.substr(at + word.size()));
+    return at == string_view::npos ? 0 : number_at(text.substr(at + word.size()));
 }
 
 // The type at the end of a word: of an operand such as "g51UD", or of what follows its last comma, "0>HF".
@@ -99,7 +99,7 @@ Program read_intel(std::string_view text) {
             labels.define(line.substr(0, line.find(':')), out.instructions.size());
             continue;
         }
-        if (const size_t at = line.find(" MsgDesc:"); at != line.npos && sent > 0) {
+        if (const size_t at = line.find(" MsgDesc:"); at != std::string_view::npos && sent > 0) {
             line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
             out.instructions.push_back(intel::message_of(line, sent));
             lanes_of.push_back(sent);

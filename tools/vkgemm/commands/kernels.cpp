@@ -75,7 +75,7 @@ nlohmann::ordered_json json_of(const Listed& k) {
 
 /// What follows the count of those that fit a problem: how to see the rest, or the library's reason against all.
 std::string rest_text(const host::Device& device, const Case& wanted, bool some) {
-    const std::string list = "; --all lists their tiles, and the others with the reasons against them";
+    std::string list = "; --all lists their tiles, and the others with the reasons against them";
     if (some) return list;
     const auto plan = device.context().createPlan(wanted.problem, {.flags = VKGEMM_PLAN_DRY});
     return plan ? list : ": " + plan.status().text;
