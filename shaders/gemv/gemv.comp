@@ -20,6 +20,7 @@
 #define VKGEMM_SELECTS
 #define VKGEMM_PAIRS
 #include "common/gemm.glsl"
+#include "common/parts.glsl"
 #include "common/chunk16.glsl"
 
 const bool TALL = BM > BN;                                    // few columns: A is the large operand; else B is
@@ -118,18 +119,19 @@ void sum_up(uint o0, uint v0, uint team, uint lane) {
     }
 }
 
+const uint PARTS = ALONG ? ACROSS : TEAMS;  // of a sum
+
 void finish(uint o0, uint v0) {
     const uint tid = gl_LocalInvocationIndex, team = tid / ACROSS, lane = tid % ACROSS;
     sum_up(o0, v0, team, lane);
     [[unroll]] for (uint i = 0; i < R * V; ++i)
-        parts[ALONG ? (team * R * V + i) * ACROSS + lane : (lane * R * V + i) * TEAMS + team] = sums[i];
+        parts[place_of_part((ALONG ? team : lane) * R * V + i, ALONG ? lane : team, PARTS)] = sums[i];
     barrier();  // all parts are written
-    const uint count = ALONG ? ACROSS : TEAMS;
     [[unroll]] for (uint n = 0; n < FINISHED; ++n) {
         const uint e = n * WG + tid;
         if (e >= OUT * V) continue;
         acc_t sum = acc_t(0);
-        for (uint i = 0; i < count; ++i) sum += parts[e * count + (i + e) % count];
+        for (uint i = 0; i < PARTS; ++i) sum += parts[place_of_part(e, i, PARTS)];
         const uint o = o0 + e / V, v = v0 + e % V;
         if (PAIR != 0) gate_sum = gates[n];
         if (is_gate) gates[n] = sum;

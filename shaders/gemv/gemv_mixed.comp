@@ -16,6 +16,7 @@
 #define VKGEMM_SELECTS
 #define VKGEMM_PAIRS
 #include "common/gemm.glsl"
+#include "common/parts.glsl"
 #include "common/shared_memory.h"
 
 const bool TALL = BM > BN;  // few columns: A is the large operand; else B is
@@ -120,13 +121,13 @@ void main() {
     for (uint product = 0; product <= PAIR; ++product) {
         is_gate = product < PAIR;
         sum_up(o0, v0, team, lane);
-        [[unroll]] for (uint i = 0; i < R * V; ++i) parts[(team * R * V + i) * TEAM + lane] = sums[i];
+        [[unroll]] for (uint i = 0; i < R * V; ++i) parts[place_of_part(team * R * V + i, lane, TEAM)] = sums[i];
         barrier();  // all parts are written
         [[unroll]] for (uint n = 0; n < FINISHED; ++n) {
             const uint e = n * WG + tid;
             if (e >= OUT * V) continue;
             float sum = 0;
-            for (uint i = 0; i < TEAM; ++i) sum += parts[e * TEAM + (i + e) % TEAM];
+            for (uint i = 0; i < TEAM; ++i) sum += parts[place_of_part(e, i, TEAM)];
             const uint o = o0 + e / V, v = v0 + e % V;
             if (PAIR != 0) gate_sum = gates[n];
             if (is_gate) gates[n] = sum;

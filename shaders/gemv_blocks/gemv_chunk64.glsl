@@ -3,6 +3,7 @@
 // has the picture. A family has hooks for its own side of A, which it defines after this file.
 #ifndef VKGEMM_GEMV_CHUNK64_GLSL
 #define VKGEMM_GEMV_CHUNK64_GLSL
+#include "common/parts.glsl"
 #include "formats/chunk64.glsl"
 #include "gemv_blocks/staged_b.glsl"
 
@@ -122,19 +123,14 @@ void main() {
     for (uint product = 0; product <= PAIR; ++product) {
         is_gate = product < PAIR;
         sum_up(row0, col0, team, lane);
-        [[unroll]] for (uint i = 0; i < R * BM; ++i) {
-            const uint at = (column_of(team, i / BM) * BM + i % BM) * TEAM + lane;
-            put_part(at, sums[i]);
-        }
+        [[unroll]] for (uint i = 0; i < R * BM; ++i)
+            put_part(place_of_part(column_of(team, i / BM) * BM + i % BM, lane, TEAM), sums[i]);
         barrier();  // all parts are written
         [[unroll]] for (uint n = 0; n < FINISHED; ++n) {
             const uint e = n * WG + tid;
             if (e >= BN * BM) continue;
             float sum = 0;
-            for (uint i = 0; i < TEAM; ++i) {
-                const uint at = e * TEAM + (i + e) % TEAM;
-                sum += part_at(at);
-            }
+            for (uint i = 0; i < TEAM; ++i) sum += part_at(place_of_part(e, i, TEAM));
             if (PAIR != 0) gate_sum = gates[n];
             if (is_gate) gates[n] = sum;
             else store_d(row0 + e % BM, col0 + e / BM, sum);

@@ -50,8 +50,12 @@ vkgemm::host::Buffer buffer_of(const std::vector<std::byte>& bytes) {
 /// The bytes of each row of D, product after product.
 using Rows = std::vector<std::string>;
 
-/// Row r of A is the same in every product, whatever m is.
-Rows rows_of(const std::string& line, uint64_t m, uint64_t batch, VkgemmContext context) {
+/// What a row of A is: the same in every product, whatever m is. Or all are the same, and so are the columns of B.
+enum class Numbers { of_the_row, of_k };
+
+Rows rows_of(const std::string& line, uint64_t m, uint64_t batch, VkgemmContext context, const char* kernel = nullptr,
+             Numbers numbers = Numbers::of_the_row) {
+    const bool same = numbers == Numbers::of_k;
     Problem p = vkgemm::plan::parse_problem(line)->problem;
     p.m = m;
     p.batch = batch;
@@ -59,15 +63,17 @@ Rows rows_of(const std::string& line, uint64_t m, uint64_t batch, VkgemmContext 
     REQUIRE_MESSAGE(bool(completed), completed.status().text);
     const Problem& q = *completed;
     const auto a = buffer_of(bytes_of(q.a, m, q.k, batch, [&](uint64_t r, uint64_t c) {
-        return some_number(1, r * q.k + c);  // row r, whatever m is
+        return some_number(1, (same ? 0 : r * q.k) + c);  // row r, whatever m is
     }));
-    const auto b =
-        buffer_of(bytes_of(q.b, q.k, q.n, batch, [&](uint64_t r, uint64_t c) { return some_number(2, r * q.n + c); }));
+    const auto b = buffer_of(
+        same ? std::vector(8 * q.k * q.n, std::byte{0x2c})  // a number that is normal, of any type
+             : bytes_of(q.b, q.k, q.n, batch, [&](uint64_t r, uint64_t c) { return some_number(2, r * q.n + c); }));
     const auto d = buffer_of(bytes_of(q.d, m, q.n, batch, [](uint64_t, uint64_t) { return 0.0; }));
     const VkgemmProblem given = vkgemm::convert::toC(p);
     VkgemmPlanOptions options{};
     options.structSize = sizeof options;
     options.workspaceLimit = 64 << 20;
+    options.kernel = kernel;
     OwnedPlan plan;
     VkgemmError error{};
     REQUIRE_MESSAGE(vkgemmCreatePlan(context, &given, &options, &plan.handle, &error) == VKGEMM_SUCCESS,
@@ -140,6 +146,39 @@ TEST_CASE("invariant: a row has the same bits in products of other heights and b
         }
 }
 
+// A batch whose products share B becomes rows of one product, where a row has another place in its tile. Families of
+// few rows add parts of a sum up in shared memory, from a place on that depends on the element.
+TEST_CASE(
+    "invariant: sums of the same numbers have the same bits wherever in a tile they are, in families of few rows") {
+    using vkgemm::plan::info;
+    size_t number = 0, seen = 0;
+    for (const vkgemm::plan::Kernel& k : vkgemm::plan::kernels()) {
+        const vkgemm::plan::Module& module = k.module;
+        const bool is_wide = module.d == vkgemm::plan::f32 || module.d == vkgemm::plan::f64;
+        if (!module.family.name.starts_with("gemv") || !is_wide || !is_chosen(k) || !fits(k)) continue;
+        if (number++ % (is_quick() ? 6 : 2)) continue;
+        const bool blocks = module.family.reads_chunk64;
+        const std::string a(module.is_mixed() ? "f32" : info(module.a).name),
+            b = blocks              ? "q8_0"
+                : module.is_mixed() ? "f16"
+                                    : a,
+            d(info(module.d).name);
+        std::string line = a + "*" + b + "->" + d + " 16x16x2048 layout=nt";
+        if (module.family.accuracy == VKGEMM_ACCURACY_MXINT8) line += " accuracy=mxint8";
+        if (module.family.accuracy == VKGEMM_ACCURACY_NARROW) line += " accuracy=narrow";
+        CAPTURE(line);
+        CAPTURE(k.name);
+        const std::string name(k.name);
+        const vkgemm::Problem problem = vkgemm::parseProblem(line.c_str())->problem;
+        if (!device().context().checkKernel({.kernel = name.c_str()}, &problem)) continue;  // shared memory
+        const Rows rows = rows_of(line, 16, 1, device().context().handle(), name.c_str(), Numbers::of_k);
+        const size_t bytes = vkgemm::bytesOf(module.d);
+        for (const std::string& row : rows)
+            for (size_t c = 0; c < 16; ++c) CHECK(row.compare(c * bytes, bytes, rows[0], 0, bytes) == 0);
+        ++seen;
+    }
+    CHECK(seen > 0);
+}
 TEST_CASE("invariant: without it some rows depend on how many there are") {
     int differ = 0;
     for (const VkgemmContext context : {device().context().handle(), limited_context(as_on_a_gpu)})

@@ -350,6 +350,15 @@ TEST_CASE("problems of the surface that were wrong") {
          "kernel=gemv_mxint8_f32_4x16 sizes=16x2x256x2 strides=256,256,0,16,0,512,32,256,48,2048,160,1024 "
          "shifts=0,0,0,4,0,0,8 fill=random seed=96562 f16*q4_k+f32->f32 16x48x256 accuracy=mxint8 batch=2 outer=3 "
          "outer_ratio_b=3 upto=ns layout=nt lda=256 ldb=256 stride_a=4608 stride_d=864 gate=gelu bias=col",
+         // the same into rows, where sums of a row had another order in another row of the tile
+         "kernel=gemv_mixed_f32_2x8 tile=SPLIT=1 operands=addresses sizes=1x69x128x1 shifts=0,0,0,1,0,0,2 "
+         "ways=text,replay fill=random seed=94290 u4_g32_f32*u4_g128+f32->f32 2x69x128 outer=3 upto=ms layout=nt "
+         "layout_d=t lda=160 ldd=8 outer_stride_a=0 outer_stride_d=552",
+         "kernel=gemv_mixed_f32_2x8 tile=SPLIT=1 operands=addresses sizes=1x1x128x4 "
+         "strides=0,128,32,48,160,128,64,80,1312,1024,512,0 shifts=2,2,1,3,1,0,0 ways=text,replay fill=random "
+         "seed=5125 "
+         "u4_g32_f32*u4_g128+f32->f32 2x1x128 batch=4 outer=2 ratio_a=4 outer_ratio_b=2 upto=ms layout=nt layout_d=t "
+         "ldd=2 stride_b=0 outer_stride_d=9 alpha=0.5",
          // a batch-invariant run, whose reference of more rows wants more workspace
          "kernel=simt_f32_64x64x16 tile=PACK=4 ways=replay fill=exact seed=3 f32*f32 21x13x20 invariant",
          // NaN, whose sign the description of a run does not determine
