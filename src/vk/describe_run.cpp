@@ -69,34 +69,62 @@ struct Described {
     uint64_t workspace;
 };
 
-/// Where sizes do not vary, more levels of the batch merge than in the run. One level of more products has more partial
-/// sums and packed matrices. What would merge into rows or columns, which may be more than the kernel takes, varies on,
-/// and the batch where the kernel must keep it.
-Described described(const VkgemmPlan_T& plan, const CheckedRun& checked) {
+// With the run's kernel, which all sizes of a range must have.
+plan::Request request_of(const VkgemmPlan_T& plan, const plan::Choice& choice, const plan::Tile& tile) {
+    plan::Request out = plan.request;
+    out.kernel = choice.kernel->name;
+    out.preferred_kernel.clear();
+    out.tile = plan::to_text(tile);
+    out.addresses = plan.plan.steps.binding == plan::Binding::addresses;
+    out.descriptors = !out.addresses;
+    out.dispatch_seconds = out.run_seconds = 0;
+    return out;
+}
+
+// The run's problem as its dispatches have it.
+plan::Problem normalised_run(const VkgemmPlan_T& plan, const plan::Problem& of_run) {
+    if (plan.plan.problem.given.upTo & VKGEMM_UP_TO_STRIDES) return plan::normalise(of_run).problem;
+    return plan::with_sizes(plan.plan.problem, plan::sizes_of(of_run)).normalised.problem;
+}
+
+/// Where sizes do not vary, more levels of the batch merge than in the run, and one level of more products has more
+/// partial sums and packed matrices. So as few sizes vary on as give the dispatches the run's rows and columns; or, if
+/// the kernel does not take all smaller ones, as few as give a plan at all: where in D a sum is changes none of its
+/// bits. Refused if there is no such plan.
+Result<Described> described(const VkgemmPlan_T& plan, const CheckedRun& checked, const plan::Tile& tile) {
     const plan::Problem &given = plan.plan.problem.given, &of_run = *checked.work.problem;
     const bool has_groups = given.grouping != VKGEMM_GROUPING_NONE;
     Described out{problem_of_run(plan, checked, has_groups), (*checked.work.slots)[VKGEMM_SLOT_WORKSPACE].bytes};
-    if (!has_own_sizes(checked) || plan.plan.buckets.empty() || has_groups || of_run.k == 0) return out;
-    const plan::Problem run = given.upTo & VKGEMM_UP_TO_STRIDES
-                                  ? plan::normalise(of_run).problem
-                                  : plan::with_sizes(plan.plan.problem, plan::sizes_of(of_run)).normalised.problem;
-    constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N, batch = VKGEMM_UP_TO_BATCH, s = VKGEMM_UP_TO_STRIDES;
+    plan::Problem& p = out.problem;
+    if (p.packedA) p.packedA = plan.plan.steps.packed_keys[VKGEMM_SLOT_A];
+    if (p.packedB) p.packedB = plan.plan.steps.packed_keys[VKGEMM_SLOT_B];
+    if (plan.plan.buckets.empty() || has_groups || of_run.k == 0) return out;
+    const plan::Problem run = normalised_run(plan, of_run);
     const plan::Choice& choice = *checked.work.choice;
-    for (const uint32_t varies :
-         {uint32_t{0}, batch, m, n, m | batch, n | batch, m | n, m | n | batch, s, given.upTo}) {
-        if (varies & ~given.upTo) continue;
-        out.problem.upTo = varies;
-        const auto completed = plan::complete(out.problem);
-        if (!completed) continue;
-        const plan::Normalised alone = plan::normalise(*completed);
-        const plan::Schedule schedule = plan::resized(choice.schedule, *choice.kernel, choice.tile, alone.problem);
-        const bool is_same = alone.problem.m == run.m && alone.problem.n == run.n;
-        if (is_same && !plan::unfit_levels(*completed, alone)) {
-            out.workspace = std::max(out.workspace, schedule.workspace_bytes());
-            break;
+    plan::Request request = request_of(plan, choice, tile);
+    constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N, batch = VKGEMM_UP_TO_BATCH;
+    const uint32_t strides = given.upTo & VKGEMM_UP_TO_STRIDES;
+    Status why;
+    for (const bool same_rows : {true, false})
+        for (const uint32_t varies :
+             {uint32_t{0}, batch, m, n, m | batch, n | batch, m | n, m | n | batch, strides, given.upTo}) {
+            p.upTo = varies;
+            const auto prepared = plan::prepare(p);
+            if (!prepared) continue;
+            const plan::Problem& alone = prepared->normalised.problem;
+            if (same_rows && (alone.m != run.m || alone.n != run.n)) continue;
+            const plan::Schedule schedule = plan::resized(choice.schedule, *choice.kernel, choice.tile, alone);
+            request.workspace_limit = std::max(out.workspace, schedule.workspace_bytes());
+            if (const auto made = plan::make_plan(*plan.context->kernels, p, request); !made) {
+                why = made.status();
+                continue;
+            }
+            out.workspace = request.workspace_limit;
+            return out;
         }
-    }
-    return out;
+    return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                   concat({"the run is not described, because no plan of these sizes has its kernel (", why.text,
+                           "); a run of a plan whose sizes do not vary is"})};
 }
 
 // A value as the rest of a line.
@@ -119,14 +147,13 @@ plan::Problem problem_of_run(const VkgemmPlan_T& plan, const CheckedRun& checked
 
 Result<std::string> describe_run(const VkgemmPlan_T& plan, const CheckedRun& checked, const VkgemmRunData* data) {
     if (const char* why = why_not_described(plan, checked)) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
-    auto [p, workspace] = described(plan, checked);
     const plan::Steps& steps = plan.plan.steps;
-    if (p.packedA) p.packedA = steps.packed_keys[VKGEMM_SLOT_A];
-    if (p.packedB) p.packedB = steps.packed_keys[VKGEMM_SLOT_B];
     const plan::Choice& choice = *checked.work.choice;
     plan::Tile tile = choice.tile;
     // Of a range of sizes, which splits all of them by what was chosen for the largest.
     if (!plan.plan.buckets.empty()) tile.SPLIT = choice.schedule.split.reducer ? choice.schedule.split.slices : 1;
+    const auto what = described(plan, checked, tile);
+    if (!what) return what.status();
     std::string out = concat({"vkgemm-capture ",
                               VKGEMM_CAPTURE_FORMAT,
                               "\nversion ",
@@ -140,7 +167,7 @@ Result<std::string> describe_run(const VkgemmPlan_T& plan, const CheckedRun& che
                               "\ndriver ",
                               one_line(plan.context->caps.driver),
                               "\nproblem ",
-                              plan::to_text(p, checked.run.alpha, checked.run.beta),
+                              plan::to_text(what->problem, checked.run.alpha, checked.run.beta),
                               "\nkernel ",
                               choice.kernel->name,
                               "\ntile ",
@@ -150,7 +177,7 @@ Result<std::string> describe_run(const VkgemmPlan_T& plan, const CheckedRun& che
                               "\nalignment ",
                               plan.plan.operand_alignment,
                               "\nworkspace ",
-                              workspace,
+                              what->workspace,
                               "\n"});
     if (!data) return out;
     const auto rest = data_text(plan, checked, *data);

@@ -3,6 +3,7 @@
 #pragma once
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "support/device.h"
@@ -11,6 +12,18 @@
 #include "vkgemm/vkgemm.h"
 
 namespace vkgemm::test {
+
+/// "" removes the variable.
+inline void set_environment(const char* name, const char* value) {
+#ifdef _WIN32
+    _putenv_s(name, value);
+#else
+    if (*value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+#endif
+}
 
 /// A code and the sentence that came with it.
 struct Said {

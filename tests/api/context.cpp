@@ -82,17 +82,6 @@ struct Allocator {
     }
 };
 
-void set_environment(const char* name, const char* value) {
-#ifdef _WIN32
-    _putenv_s(name, value);
-#else
-    if (*value)
-        setenv(name, value, 1);
-    else
-        unsetenv(name);
-#endif
-}
-
 struct Log {
     std::vector<std::string> lines;
     static void add(void* user, VkgemmSeverity, const char* text) { static_cast<Log*>(user)->lines.push_back(text); }

@@ -152,6 +152,41 @@ TEST_CASE("a described run of sizes that vary has the kernel of its range") {
         }
 }
 
+// A level of the batch merges into rows or columns unless they vary.
+TEST_CASE("a described run has rows and columns that vary where levels of the batch would merge") {
+    const Memory memory(14);
+    VkgemmPlanOptions o = with_workspace();
+    o.kernel = "tiled_f32_8x8";
+    OwnedPlan plan;
+    plan_for(plan,
+             "2x69x20 outer=3 upto=ms layout=nt layout_d=t lda=32 ldd=8 outer_stride_a=0 outer_stride_b=1380 "
+             "outer_stride_d=552",
+             o);
+    VkgemmRun run = memory.run(plan);
+    set_sizes(run, 1, 69, 20);
+    CHECK(has_words(replayed(captured(plan, run, memory)).problem, " 1x69x20", "upto=n"));
+}
+
+TEST_CASE("a run is not described whose kernel serves neither its sizes alone nor a range of them") {
+    set_environment("VKGEMM_KERNEL", "gemv_f32_1x8");
+    OwnedContext c;
+    const VkgemmContextInfo info = context_info();
+    REQUIRE(vkgemmCreateContext(&info, &c.handle, nullptr) == VKGEMM_SUCCESS);
+    set_environment("VKGEMM_KERNEL", "");
+    const Memory memory(15);
+    OwnedPlan plan;  // gemv wants rows of 16 bytes, and at most 16 of them: 8, but neither 7 nor, merged, 32
+    const VkgemmProblem p = problem("8x40x64 outer=4 upto=m layout=tn lda=32 outer_stride_a=8 outer_stride_b=0");
+    expect(make_plan(plan, p, options(), c.handle), VKGEMM_FALLBACK_USED, {"gemv_f32_1x8"});
+    VkgemmRun run = memory.run(plan);
+    size_t size = 0;
+    const auto described = [&] {
+        return said([&](VkgemmError* e) { return vkgemmDescribeRun(plan.handle, &run, nullptr, nullptr, &size, e); });
+    };
+    expect(described(), VKGEMM_ERROR_UNSUPPORTED, {"gemv_f32_1x8", "sizes do not vary"});
+    set_sizes(run, 7, 40, 64);
+    expect(described(), VKGEMM_SUCCESS, {});
+}
+
 TEST_CASE("a described run has its own strides") {
     const Memory memory(9);
     OwnedPlan plan;
