@@ -252,7 +252,7 @@ TEST_CASE("keys that cannot be used") {
         {"0.1.9 naive_f32_8x8 addresses WG=64,BM=8,BN=8", {"line 1", "0.1.9"}},
         {"0.2.0 of_tomorrow addresses WG=64,BM=8,BN=8", {"line 1", "of_tomorrow"}},
         {"0.2.0 naive_f32_8x8 addresses WG=4096,BM=8,BN=8", {"line 1", "WG 4096"}},
-        {"0.2.0 naive_f32_8x8 addresses WG=64,BM=8,BN=8 FORMAT_A=8", {"line 1", "FORMAT_A"}},
+        {"0.2.0 naive_f32_8x8 addresses WG=64,BM=8,BN=8,TM=1,TN=1 FORMAT_A=8", {"line 1", "reads no FORMAT_A"}},
         {"0.2.0 pack_32_64x64 grouped WG=64", {"line 1", "pack_32_64x64", "not the groups of a table"}},
     };
     for (const auto& row : ignored) {
