@@ -37,7 +37,7 @@ if(NOT VKGEMM_SANITIZE AND NOT VKGEMM_WERROR AND TARGET spirv-archive)
   add_preset_check(clang TOOLS clang++ TARGETS vkgemm_tool test_plan test_tool test_kernels THEN ^plan$)
   add_preset_check(asan TOOLS g++ TARGETS test_plan test_fuzz test_tool test_host test_api test_threads
     THEN "^plan$|^fuzz$|^tool$|^host$|^threads$|^api.lavapipe$")
-  add_preset_check(tsan TOOLS g++ TARGETS test_threads test_host THEN "^threads$|^host$")
+  add_preset_check(tsan TOOLS g++ TARGETS test_threads test_host test_api THEN "^threads$|^host$|^api.threads$")
   add_preset_check(mingw TOOLS x86_64-w64-mingw32-g++-posix TARGETS vkgemm_tool
     vkgemm_example_minimal vkgemm_example_minimal_c vkgemm_example_embed)
   add_preset_check(aarch64 TOOLS aarch64-linux-gnu-g++

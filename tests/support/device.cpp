@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ bool validate = true, all = false;
 uint64_t seed = 0;  // of --seed=N; 0: it was not given
 std::optional<host::Device> the_device;
 std::vector<std::function<void()>> cleaners;
+std::mutex adds_cleaner;
 std::vector<std::string> layer_messages;  // leaks are reported while the device is closed
 
 host::Device open_device() {
@@ -53,7 +55,10 @@ VkgemmContextInfo context_info() {
     return info;
 }
 
-void before_closing(std::function<void()> clean) { cleaners.push_back(std::move(clean)); }
+void before_closing(std::function<void()> clean) {
+    const std::lock_guard lock(adds_cleaner);
+    cleaners.push_back(std::move(clean));
+}
 
 bool validating() { return validate; }
 bool everything() { return all; }

@@ -2,6 +2,7 @@
 #include "support/limited_device.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,20 +18,21 @@
 namespace vkgemm::test {
 namespace {
 
-uint32_t most_invocations = 0;  // of the context that is being made
-PFN_vkGetPhysicalDeviceProperties2 real_properties = nullptr;
-PFN_vkGetDeviceProcAddr real_device_functions = nullptr;
-PFN_vkSetDebugUtilsObjectNameEXT real_name = nullptr;
+// While one thread makes a context, others may compile in theirs.
+std::atomic<uint32_t> most_invocations = 0;  // of the context that is being made
+std::atomic<PFN_vkGetPhysicalDeviceProperties2> real_properties = nullptr;
+std::atomic<PFN_vkGetDeviceProcAddr> real_device_functions = nullptr;
+std::atomic<PFN_vkSetDebugUtilsObjectNameEXT> real_name = nullptr;
 std::set<std::string, std::less<>> names;
 std::mutex names_mutex;
 std::map<std::pair<uint32_t, uint32_t>, VkgemmContext> made;
 std::mutex made_mutex;
 
 VKAPI_ATTR void VKAPI_CALL limited_properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2* out) {
-    real_properties(device, out);
+    real_properties.load()(device, out);
     if (most_invocations == 0) return;
     VkPhysicalDeviceLimits& limits = out->properties.limits;
-    limits.maxComputeWorkGroupInvocations = std::min(limits.maxComputeWorkGroupInvocations, most_invocations);
+    limits.maxComputeWorkGroupInvocations = std::min(limits.maxComputeWorkGroupInvocations, most_invocations.load());
     limits.minStorageBufferOffsetAlignment =
         256;  // the largest that Vulkan allows; the rest of an offset goes into the arguments
     out->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
@@ -39,11 +41,11 @@ VKAPI_ATTR void VKAPI_CALL limited_properties(VkPhysicalDevice device, VkPhysica
 VKAPI_ATTR VkResult VKAPI_CALL keep_name(VkDevice device, const VkDebugUtilsObjectNameInfoEXT* info) {
     const std::lock_guard lock(names_mutex);
     names.insert(info->pObjectName);
-    return real_name(device, info);
+    return real_name.load()(device, info);
 }
 
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_functions(VkDevice device, const char* name) {
-    const PFN_vkVoidFunction found = real_device_functions(device, name);
+    const PFN_vkVoidFunction found = real_device_functions.load()(device, name);
     if (!found || std::strcmp(name, "vkSetDebugUtilsObjectNameEXT") != 0) return found;
     real_name = reinterpret_cast<PFN_vkSetDebugUtilsObjectNameEXT>(found);
     return reinterpret_cast<PFN_vkVoidFunction>(keep_name);
@@ -105,7 +107,8 @@ std::string& last_recorded() {
 }
 
 std::optional<bool> limited_plan_made(std::string_view kernel) {
-    if (!real_name) return std::nullopt;
+    if (!real_name.load()) return std::nullopt;
+    const std::lock_guard lock(names_mutex);
     return names.contains("vkgemm " + std::string(kernel));
 }
 
