@@ -8,8 +8,7 @@ namespace vkgemm::blas {
 
 struct Accuracies {
     VkgemmAccuracy of_f32 = VKGEMM_ACCURACY_DEFAULT;
-    /// Not set: f64 from products of int8 where that promises no larger an error than f64 arithmetic and is predicted
-    /// to be faster, or where the device has no f64.
+    /// Not set: f64 from products of int8 where the device has no f64.
     std::optional<VkgemmAccuracy> of_f64{};
     auto operator<=>(const Accuracies&) const = default;
 };
