@@ -81,7 +81,7 @@ endfunction()
 function(vkgemm_select_modules types families)
   string(REPLACE "," ";" types "${types}")
   string(REPLACE "," ";" families "${families}")
-  set(helpers packer reducer lister splitter joiner)
+  set(helpers packer reducer lister splitter joiner finisher)
   set(known_types "")
   set(known_families "")
   set(wanted "")  # what the chosen products need, as words that helpers are compared with
@@ -122,7 +122,7 @@ function(vkgemm_select_modules types families)
     if(${name}_role STREQUAL "lister")
       set(${name}_excluded "" PARENT_SCOPE)  # for every product
       continue()
-    elseif(${name}_role MATCHES "^(splitter|joiner)$")
+    elseif(${name}_role MATCHES "^(splitter|joiner|finisher)$")
       set(need reduce_k:i32:i32)  # of a product of whole numbers
     elseif(${name}_role STREQUAL "reducer")
       set(need reduce_k:${${name}_acc}:${${name}_d})

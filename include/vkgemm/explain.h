@@ -81,6 +81,7 @@ typedef enum VkgemmKernelRole {
     VKGEMM_KERNEL_LISTER = 3,   /* lists the tiles of a table of groups */
     VKGEMM_KERNEL_SPLITTER = 4, /* makes int8 of an operand of f64, for VKGEMM_ACCURACY_F64_SPLIT */
     VKGEMM_KERNEL_JOINER = 5,   /* makes f64 of the sums of products of int8 */
+    VKGEMM_KERNEL_FINISHER = 6, /* applies alpha, beta, C and the epilogue to what a joiner made */
     VKGEMM_KERNEL_ROLE_MAX_ENUM = 0x7fffffff
 } VkgemmKernelRole;
 

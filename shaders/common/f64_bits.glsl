@@ -124,4 +124,52 @@ uvec2 f64_plus(uvec2 a, uvec2 b) {
     return f64_rounded(sign, sum, f64_exponent(large) - F64_BIAS - 64);
 }
 
+uvec2 f64_negated(uvec2 x) { return uvec2(x.x, x.y ^ F64_SIGN); }
+
+// x * 2^n.
+uvec2 f64_scaled(uvec2 x, int n) {
+    const uvec2 m = f64_significand(x);
+    return f64_is_finite(x) ? f64_rounded(x.y & F64_SIGN, uvec4(m, 0u, 0u), f64_exponent(x) - F64_BIAS + n) : x;
+}
+
+// From the bits of an f32.
+uvec2 f64_of_f32(uint bits) {
+    const uint sign = bits & F64_SIGN, field = bits >> 23 & 0xffu, rest = bits & 0x7fffffu;
+    if (field == 0xffu) return rest != 0u ? f64_nan() : uvec2(0u, sign | F64_INFINITE);
+    const uint m = field != 0u ? rest | 0x800000u : rest;
+    return f64_rounded(sign, uvec4(m, 0u, 0u, 0u), int(max(field, 1u)) - 150);
+}
+
+// Neither is NaN.
+bool f64_is_less(uvec2 a, uvec2 b) {
+    if (f64_is_zero(a) && f64_is_zero(b)) return false;
+    if (((a.y ^ b.y) & F64_SIGN) != 0u) return a.y >= F64_SIGN;
+    const bool is_smaller = a.y < b.y || (a.y == b.y && a.x < b.x);  // in magnitude, if they differ
+    return a.y >= F64_SIGN ? !is_smaller && a != b : is_smaller;
+}
+
+uvec2 f64_over(uvec2 a, uvec2 b) {
+    const uint sign = (a.y ^ b.y) & F64_SIGN;
+    if (f64_is_nan(a) || f64_is_nan(b)) return f64_nan();
+    if (!f64_is_finite(a)) return f64_is_finite(b) ? uvec2(0u, sign | F64_INFINITE) : f64_nan();
+    if (!f64_is_finite(b)) return uvec2(0u, sign);
+    if (f64_is_zero(b)) return f64_is_zero(a) ? f64_nan() : uvec2(0u, sign | F64_INFINITE);
+    if (f64_is_zero(a)) return uvec2(0u, sign);
+    // Both significands with their highest bit at bit 52, and 56 bits of the quotient, the first of which is a unit.
+    uvec2 rest = f64_significand(a), divisor = f64_significand(b), quotient = uvec2(0u);
+    const uint up_a = 52u - top_bit(rest), up_b = 52u - top_bit(divisor);
+    rest = shifted_left(rest, up_a);
+    divisor = shifted_left(divisor, up_b);
+    for (uint i = 0u; i < 56u; ++i) {
+        const bool fits = rest.y > divisor.y || (rest.y == divisor.y && rest.x >= divisor.x);
+        quotient = shifted_left(quotient, 1u);
+        quotient.x |= fits ? 1u : 0u;
+        if (fits) rest = uvec2(rest.x - divisor.x, rest.y - divisor.y - (rest.x < divisor.x ? 1u : 0u));
+        rest = shifted_left(rest, 1u);
+    }
+    quotient.x |= (rest.x | rest.y) != 0u ? 1u : 0u;
+    const int exponent = f64_exponent(a) - f64_exponent(b) - int(up_a) + int(up_b) - 55;
+    return f64_rounded(sign, uvec4(quotient, 0u, 0u), exponent);
+}
+
 #endif

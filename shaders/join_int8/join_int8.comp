@@ -10,21 +10,18 @@
 //     scale: m exponents of rows; residual: n of columns                     4. alpha, beta and C
 //
 // An element whose row or column has an infinity or a NaN is summed from A and B themselves: products that are finite
-// do not count then. The high words of alpha and beta are in clamp_or_scalars, which has no other use here, so that 128
-// bytes of push constants suffice.
+// do not count then. If the problem has an epilogue (PARTIAL), D is the workspace, and finish_f64 does what is left.
 #extension GL_GOOGLE_include_directive : require
 #include "common/int8_operands.glsl"
+#include "join_int8/factors.glsl"
 #include "join_int8/remainder.glsl"
 
 WORDS(a, uvec2, 8, BIND_A, readonly)
 WORDS(b, uvec2, 8, BIND_B, readonly)
-WORDS(c, uvec2, 8, BIND_C, )
 WORDS(d, uvec2, 8, BIND_D, )
 WORDS(bias, int, 4, BIND_BIAS, readonly)
 WORDS(scale, int, 4, BIND_SCALE, readonly)
 WORDS(residual, int, 4, BIND_RESIDUAL, readonly)
-
-const uvec2 ONE = uvec2(0, 0x3ff00000);
 
 // The product of a finite row and column, rounded. The sums of all slices of K wrap around only where p is 2^8.
 uvec2 finite_product(uint row, uint col, int exponent) {
@@ -64,14 +61,6 @@ void main() {
     if (args.k != 0) {
         const int mu = AT(scale, args.scale.x * 2, row), nu = AT(residual, args.residual.x * 2, col);
         value = mu == NOT_FINITE || nu == NOT_FINITE ? other_product(row, col) : finite_product(row, col, mu + nu);
-        const uvec2 alpha = uvec2(args.alpha, args.clamp_or_scalars.x);
-        if (alpha != ONE) value = f64_times(alpha, value);
     }
-    const uvec2 beta = uvec2(args.beta, args.clamp_or_scalars.y);
-    if (USE_C != 0 && !f64_is_zero(beta)) {
-        uvec2 c = AT(c, args.c.x, TRANS_C != 0 ? col * args.ldc + row : row * args.ldc + col);
-        if (beta != ONE) c = f64_times(beta, c);
-        value = f64_plus(value, c);
-    }
-    AT(d, args.d.x, row * args.ldd + col) = value;
+    AT(d, args.d.x, row * args.ldd + col) = PARTIAL != 0 ? value : with_factors(value, row, col);
 }

@@ -65,6 +65,7 @@ VkgemmKernelRole role_of(const plan::Module& m) {
     if (m.role == plan::Role::lister) return VKGEMM_KERNEL_LISTER;
     if (m.role == plan::Role::splitter) return VKGEMM_KERNEL_SPLITTER;
     if (m.role == plan::Role::joiner) return VKGEMM_KERNEL_JOINER;
+    if (m.role == plan::Role::finisher) return VKGEMM_KERNEL_FINISHER;
     return m.role == plan::Role::reducer ? VKGEMM_KERNEL_REDUCER : VKGEMM_KERNEL_PACKER;
 }
 

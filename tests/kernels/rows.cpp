@@ -98,8 +98,9 @@ std::vector<Row> rows_that_fit(bool with_helpers) {
     std::vector<Row> out;
     for (const Kernel& kernel : plan::kernels()) {
         const plan::Role role = kernel.module.role;
-        if (!is_chosen(kernel) || role == plan::Role::lister) continue;            // in grouped.cpp
-        if (role == plan::Role::splitter || role == plan::Role::joiner) continue;  // in from_int8.cpp
+        if (!is_chosen(kernel) || role == plan::Role::lister) continue;  // in grouped.cpp
+        if (role == plan::Role::splitter || role == plan::Role::joiner || role == plan::Role::finisher)
+            continue;  // in from_int8.cpp
         if (kernel.module.is_product()) {
             if (fits(kernel)) out.push_back({&kernel});
             continue;

@@ -211,6 +211,34 @@ TEST_CASE("f64_split: D is computed in blocks where the workspace is small, and 
     CHECK(has_words(refused.status().text, "k is 300000"));
 }
 
+TEST_CASE("f64_split: an epilogue is a pass of its own, between which and the join the products wait") {
+    const std::string line = "f64*f64 300x200x1000 bias=col act=relu clamp=-1:2 beta=1";
+    const DeviceCaps caps = device("h200");
+    const Plan plan = planned(caps, line), bare = planned(caps, "f64*f64 300x200x1000 beta=1");
+    const std::vector<vkgemm::plan::Step>& s = plan.steps.steps;
+    REQUIRE(s.size() == 5);
+    CHECK(s[4].kernel->module.role == Role::finisher);
+    CHECK(s[3].constants.PARTIAL == 1);
+    CHECK(s[3].constants.USE_C == 0);
+    CHECK(s[4].constants.USE_C == 1);
+    CHECK(s[4].constants.STEP_2 == VKGEMM_STEP_CLAMP);
+    CHECK(s[4].args.batch_d == 0x40000000);  // 2.0f
+    CHECK(s[4].waits);
+    CHECK(s[3].slots[BIND_D] == VKGEMM_SLOT_WORKSPACE);
+    CHECK(s[3].offsets[BIND_D] == s[4].offsets[BIND_A]);
+    CHECK(s[3].offsets[BIND_D] + 8 * 300 * 200 <= s[3].offsets[BIND_BIAS]);
+    CHECK(s[2].offsets[BIND_B] + s[2].bytes[BIND_B] <= s[3].offsets[BIND_D]);
+    CHECK(plan.steps.slots[VKGEMM_SLOT_WORKSPACE].bytes ==
+          bare.steps.slots[VKGEMM_SLOT_WORKSPACE].bytes + (8 * 300 * 200 + 255) / 256 * 256);
+    CHECK(plan.cost > bare.cost);
+    CHECK(planned(caps, "f64*f64 30x20x0 act=silu").steps.steps.size() == 1);
+    const Plan sliced = planned(caps, "f64*f64 64x64x300000 bias=row");  // the last slice of K finishes D
+    size_t finishers = 0;
+    for (const auto& step : sliced.steps.steps) finishers += step.kernel->module.role == Role::finisher;
+    CHECK(finishers == 1);
+    CHECK(sliced.steps.steps.back().kernel->module.role == Role::finisher);
+}
+
 TEST_CASE("f64_split: a workspace that is too small is refused with the bytes that would do") {
     const uint64_t needed = planned(device("h200"), "f64*f64 64x64x64").steps.slots[VKGEMM_SLOT_WORKSPACE].bytes;
     const auto refused = plan_on(device("h200"), "f64*f64 64x64x64", 1000);

@@ -16,7 +16,8 @@ static int is_helper_of_f32(const char* name) {
 
 static int is_helper_of_tiled(const char* name, const char* family) {
     return strcmp(family, "reduce_k") == 0 || strcmp(family, "list_tiles") == 0 || strcmp(family, "split_int8") == 0 ||
-           strcmp(family, "join_int8") == 0 || (strcmp(family, "pack") == 0 && strncmp(name, "pack_", 5) == 0);
+           strcmp(family, "join_int8") == 0 || strcmp(family, "finish_f64") == 0 ||
+           (strcmp(family, "pack") == 0 && strncmp(name, "pack_", 5) == 0);
 }
 
 static int is_native(const char* name) {

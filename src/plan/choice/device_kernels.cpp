@@ -202,6 +202,9 @@ void DeviceKernels::add_helper(const Kernel& k) {
         case Role::joiner:
             joiner_ = &k;
             break;
+        case Role::finisher:
+            finisher_ = &k;
+            break;
         default:
             break;
     }

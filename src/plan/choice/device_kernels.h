@@ -44,6 +44,7 @@ class DeviceKernels {
     const Kernel* lister() const { return lister_; }      // null: the device has no addresses
     const Kernel* splitter() const { return splitter_; }  // null: the library was built without products of int8
     const Kernel* joiner() const { return joiner_; }      // likewise
+    const Kernel* finisher() const { return finisher_; }  // likewise
 
    private:
     void add_helper(const Kernel&);
@@ -54,6 +55,7 @@ class DeviceKernels {
     const Kernel* lister_ = nullptr;
     const Kernel* splitter_ = nullptr;
     const Kernel* joiner_ = nullptr;
+    const Kernel* finisher_ = nullptr;
 };
 
 }  // namespace vkgemm::plan

@@ -2,6 +2,7 @@
 #include "plan/choice/from_int8.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
@@ -13,36 +14,21 @@
 namespace vkgemm::plan {
 namespace {
 
-// The parts of the workspace before the sums, in bytes: first an exponent for each row of A and column of B.
-struct Places {
-    uint64_t a, bytes_a, b, bytes_b, end;
-};
-
 uint64_t bytes_of_planes(const Matrix& planes) { return MODULI * planes.batchStride * info(planes.type).bytes; }
-
-// What comes packed takes nothing.
-Places places_of(const Problem& p, const Problem& product) {
-    Places out{};
-    const uint32_t ahead = packed_ahead(p);
-    if (ahead != 3) out.a = round_up(exponents_of_b(product) + sizeof(int32_t) * product.n, region_alignment);
-    out.bytes_a = ahead & 1 ? 0 : bytes_of_planes(product.a);
-    out.b = round_up(out.a + out.bytes_a, region_alignment);
-    out.bytes_b = ahead & 2 ? 0 : bytes_of_planes(product.b);
-    out.end = round_up(out.b + out.bytes_b, region_alignment);
-    return out;
-}
 
 // Sums that so many slices of K leave.
 uint64_t sums_of(const Schedule& s) { return s.split.slices * s.problem.batch * s.problem.m * s.sums_pitch(); }
 
 // Beyond the cost of the product.
-double cost_of_passes(const Schedule& s, const Problem& p, const Places& at, const DeviceCaps& dev) {
-    const uint32_t ahead = packed_ahead(p);
-    const uint64_t rows = (ahead & 1 ? 0 : p.m) + (ahead & 2 ? 0 : p.n);
-    const uint64_t read = 3 * info(f64).bytes * rows * p.k;  // once for each of three steps of split_int8
-    const uint64_t finished = info(f64).bytes * p.m * p.n + info(i32).bytes * sums_of(s);
+double cost_of_passes(const Schedule& s, const Problem& p, const DeviceCaps& dev) {
+    const uint64_t d = info(f64).bytes * p.m * p.n;
+    uint64_t split = 0;
+    for (const auto& [bit, rows, planes] : {std::tuple{1u, p.m, &s.problem.a}, {2u, p.n, &s.problem.b}})
+        if (!(packed_ahead(p) & bit))  // each of the three steps of split_int8 reads its operand
+            split += 3 * info(f64).bytes * rows * p.k + bytes_of_planes(*planes);
     const auto pass = [&](uint64_t bytes) { return packing_cost(dev, 1, bytes, false, UINT64_MAX, 0); };
-    return 2 * first_pass_cost(dev) + pass(read + at.bytes_a + at.bytes_b) + pass(finished);
+    const double finished = p.epilogue.count ? first_pass_cost(dev) + pass(2 * d) : 0;
+    return 2 * first_pass_cost(dev) + pass(split) + pass(d + info(i32).bytes * sums_of(s)) + finished;
 }
 
 // How an operand is split: into the workspace from `offset` on, or ahead.
@@ -60,25 +46,38 @@ std::optional<Status> add_split(Packing& packing, const Operand& from, const Mat
 }
 
 std::optional<Status> add_passes(Choice& choice, const Problem& p, const DeviceKernels& device) {
-    if (!device.splitter() || !device.joiner())
+    if (!device.splitter() || !device.joiner() || !device.finisher())
         return Refusal{
             VKGEMM_ERROR_UNSUPPORTED,
-            "accuracy=f64_split needs the kernels split_int8 and join_int8, which this build or device lacks "
-            "('vkgemm kernels' has the reasons); leave the accuracy at its default"};
+            "accuracy=f64_split needs the kernels split_int8, join_int8 and finish_f64, which this build or device "
+            "lacks ('vkgemm kernels' has the reasons); leave the accuracy at its default"};
     Schedule& s = choice.schedule;
-    const Places at = places_of(p, s.problem);
+    const WorkspaceInt8 at = workspace_int8(p, s.problem);
     const auto all = operands(p);
-    if (auto why = add_split(s.a, all[0], s.problem.a, p.packedA, at.a, device)) return why;
-    if (auto why = add_split(s.b, all[1], s.problem.b, p.packedB, at.b, device)) return why;
-    s.partial_offset = at.end;
+    if (auto why = add_split(s.a, all[0], s.problem.a, p.packedA, at.planes_a, device)) return why;
+    if (auto why = add_split(s.b, all[1], s.problem.b, p.packedB, at.planes_b, device)) return why;
+    s.partial_offset = at.sums;
     s.split.reducer = device.joiner();
-    s.cost += cost_of_passes(s, p, at, device.caps());
+    s.finisher = p.epilogue.count ? device.finisher() : nullptr;
+    s.cost += cost_of_passes(s, p, device.caps());
     return std::nullopt;
 }
 
 }  // namespace
 
-uint64_t exponents_of_b(const Problem& p) { return round_up(sizeof(int32_t) * p.m, region_alignment); }
+WorkspaceInt8 workspace_int8(const Problem& p, const Problem& multiplied) {
+    WorkspaceInt8 out{};
+    const uint32_t ahead = packed_ahead(p);
+    const auto after = [](uint64_t begin, bool takes, uint64_t bytes) {
+        return takes ? round_up(begin + bytes, region_alignment) : begin;
+    };
+    out.exponents_b = after(0, ahead != 3, sizeof(int32_t) * p.m);
+    out.planes_a = after(out.exponents_b, ahead != 3, sizeof(int32_t) * p.n);
+    out.planes_b = after(out.planes_a, !(ahead & 1), bytes_of_planes(multiplied.a));
+    out.unfinished = after(out.planes_b, !(ahead & 2), bytes_of_planes(multiplied.b));
+    out.sums = after(out.unfinished, p.epilogue.count != 0, info(f64).bytes * p.m * p.n);
+    return out;
+}
 
 PackedInt8 packed_int8(const Operand& from, const Matrix& planes) {
     const uint64_t rows = from.is_b() ? from.cols : from.rows;
@@ -107,7 +106,7 @@ Problem multiplied(const Problem& p, const DeviceCaps& dev) {
 
 Request request_for_multiplied(const Request& request, const Problem& p, const DeviceCaps& dev) {
     Request out = request;
-    const uint64_t taken = places_of(p, multiplied(p, dev)).end;
+    const uint64_t taken = workspace_int8(p, multiplied(p, dev)).sums;
     out.operand_alignment = 16;  // as the workspace has
     out.packs = false;
     out.workspace_limit = request.workspace_limit > taken ? request.workspace_limit - taken : 0;
@@ -116,7 +115,7 @@ Request request_for_multiplied(const Request& request, const Problem& p, const D
 
 uint64_t least_workspace(const Problem& p, const DeviceCaps& dev) {
     const Problem product = multiplied(p, dev);
-    return places_of(p, product).end + info(i32).bytes * product.batch * product.m * round_up(product.n, 4);
+    return workspace_int8(p, product).sums + info(i32).bytes * product.batch * product.m * round_up(product.n, 4);
 }
 
 bool reaches_workspace(const Problem& p, const DeviceCaps& dev, Binding binding) {

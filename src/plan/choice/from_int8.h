@@ -12,8 +12,12 @@ Problem multiplied(const Problem&, const DeviceCaps&);
 /// The request for what is multiplied: it gets the workspace that the operands leave.
 Request request_for_multiplied(const Request&, const Problem&, const DeviceCaps&);
 
-/// The workspace begins with an exponent for each row of A, and, so many bytes further on, for each column of B.
-uint64_t exponents_of_b(const Problem&);
+/// Where the parts of the workspace begin, in bytes: exponents of A's rows, which are first, and of B's columns, the
+/// planes of A and B, what is finished later (if there is an epilogue), and the sums. What comes packed takes nothing.
+struct WorkspaceInt8 {
+    uint64_t exponents_b, planes_a, planes_b, unfinished, sums;
+};
+WorkspaceInt8 workspace_int8(const Problem& p, const Problem& multiplied);
 
 /// Where the parts of an operand lie that comes packed, in bytes: its exponents, its planes, and a copy of it (row by
 /// row of A, column by column of B), which infinities and NaN need.

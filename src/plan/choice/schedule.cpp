@@ -169,7 +169,7 @@ uint64_t Schedule::workspace_bytes() const {
     for (const Packing* x : {&a, &b})
         if (x->in_workspace()) packed = std::max(packed, x->offset + x->bytes);
     const uint64_t sums = split.workspace_bytes(problem, sums_pitch());
-    return sums ? round_up(packed, region_alignment) + sums : packed;
+    return sums ? partial_offset + sums : packed;
 }
 
 std::array<Operand, 4> Schedule::operands() const {

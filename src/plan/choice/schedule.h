@@ -19,8 +19,9 @@ struct Schedule {
     Problem problem;  // as the product reads it: a packed A or B has the layout that it has in the workspace
     Packing a, b;
     SplitK split;
-    uint64_t partial_offset = 0;  // where in the workspace the slices' sums begin
-    bool pads_sums = false;       // as the product's family does
+    const Kernel* finisher = nullptr;  // null: the last pass before it has the epilogue, if there is one
+    uint64_t partial_offset = 0;       // where in the workspace the slices' sums begin
+    bool pads_sums = false;            // as the product's family does
     double cost = 0;
     CostParts parts;  // of the cost, before they are weighted
 

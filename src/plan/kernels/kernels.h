@@ -13,8 +13,8 @@ namespace vkgemm::plan {
 
 /// What the kernels of a module do in a plan. Only products are chosen, the others are added to one. A packed product
 /// reads A and B from the workspace, where a packer has put them; a product needs no other dispatch. For f64 from int8
-/// a splitter makes A and B of a product of int8, and a joiner D of its sums.
-enum class Role : uint8_t { product, packed_product, packer, reducer, lister, splitter, joiner };
+/// a splitter makes A and B of a product of int8, a joiner D of its sums, and a finisher does the epilogue.
+enum class Role : uint8_t { product, packed_product, packer, reducer, lister, splitter, joiner, finisher };
 
 /// In the columns A and B of a module: any type or block format that shaders/formats.glsl decodes. Such a module serves
 /// the problems that none with types of its own does, and reads A and B as words of 32 bits.

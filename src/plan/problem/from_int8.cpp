@@ -18,13 +18,19 @@ std::optional<Status> check_from_int8(const Problem& p) {
     for (const Type t : {p.a.type, p.b.type, p.c.type, p.accumulate, p.d.type})
         if (t != f64) return unfit_int8(concat({"for f64 throughout, not for ", info(t).name}), other);
     if (p.grouping != VKGEMM_GROUPING_NONE) return unfit_int8("not for groups", other);
-    if (p.epilogue.count) return unfit_int8("for products without an epilogue", "apply its steps in another pass");
+    if (is_pair(p)) return unfit_int8("not for pairs", "make two plans, of which the second has a gate");
     if (p.upTo) return unfit_int8("not for sizes that vary (upTo)", "make a plan for each size");
     const bool is_packed = p.packedA != VKGEMM_PACKED_NONE || p.packedB != VKGEMM_PACKED_NONE;
     if (p.k > MODULI_MOST_K && (p.batchInvariant || is_packed))
         return Refusal{VKGEMM_ERROR_LIMIT,
                        concat({"k is ", p.k, ", above the limit of ", MODULI_MOST_K, " for accuracy=f64_split with ",
                                (is_packed ? "an operand that comes packed" : "batchInvariant")})};
+    if (p.k > MODULI_MOST_K)
+        for (const EpilogueStep& s : p.epilogue)  // which may be D, where slices of K are added up
+            if (info(s.kind).shape == StepShape::MATRIX)
+                return Refusal{VKGEMM_ERROR_LIMIT, concat({"k is ", p.k, ", above the limit of ", MODULI_MOST_K,
+                                                           " for accuracy=f64_split with ", info(s.kind).text,
+                                                           ", which reads a residual; apply it in another pass"})};
     return std::nullopt;
 }
 

@@ -168,10 +168,8 @@ Result<Problem> complete(Problem p) {
     for (uint64_t* count : {&p.outerBatch, &p.ratioA, &p.ratioB, &p.outerRatioA, &p.outerRatioB})
         if (*count == 0) *count = 1;
     if (std::string why = check_formats(p); !why.empty()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, why};
-    if (is_from_int8(p)) {
-        if (auto why = check_from_int8(p)) return *why;
-    } else if (p.accuracy >= VKGEMM_ACCURACY_NARROW) {
-        if (!is_mixed(p))
+    if (p.accuracy >= VKGEMM_ACCURACY_NARROW) {
+        if (!is_mixed(p) && !is_from_int8(p))
             return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({"the accuracy ", accuracy_name(p.accuracy),
                                                              " is for A and B of different types, not for two of ",
                                                              info(p.a.type).name, "; leave it at its default"})};
@@ -200,6 +198,7 @@ Result<Problem> complete(Problem p) {
     if (const auto why = check_pair(p)) return *why;
     if (const auto why = check_operand_types(p)) return *why;
     if (const auto why = check_scalars(p)) return *why;
+    if (const auto why = is_from_int8(p) ? check_from_int8(p) : std::nullopt) return *why;
     return p;
 }
 

@@ -69,25 +69,33 @@ Step multiplying_step(const Choice& choice, const Normalised& normalised, const 
     return s;
 }
 
-Step joining_step(const Choice& choice, const Normalised& normalised, const DeviceCaps& dev) {
-    const Schedule& schedule = choice.schedule;
+// An invocation for each element of D, with alpha, beta and C.
+Step elementwise_step(const Kernel& kernel, const Normalised& normalised, const DeviceCaps& dev) {
     const Problem& p = normalised.problem;
-    const Kernel& joiner = *schedule.split.reducer;
-    Step s = unsized_step(joiner, joiner.tile);
-    s.constants.TRANS_A = p.a.layout == columnMajor;
-    s.constants.TRANS_B = p.b.layout == columnMajor;
+    Step s = unsized_step(kernel, kernel.tile);
     s.constants.TRANS_C = p.c.layout == columnMajor;
     s.constants.USE_C = p.cSource != VKGEMM_C_NONE;
     s.args = args_of(p);
+    s.slots = slots_of(p, normalised.swapped);
+    set_grid(s, div_up(p.m * p.n, s.tile.BN), dev);
+    return s;
+}
+
+Step joining_step(const Choice& choice, const Normalised& normalised, const DeviceCaps& dev) {
+    const Schedule& schedule = choice.schedule;
+    const Problem& p = normalised.problem;
+    const WorkspaceInt8 at = workspace_int8(p, schedule.problem);
+    Step s = elementwise_step(*schedule.split.reducer, normalised, dev);
+    s.constants.TRANS_A = p.a.layout == columnMajor;
+    s.constants.TRANS_B = p.b.layout == columnMajor;
     s.args.k_chunk = u(schedule.split.chunk);
     s.args.batch_a = u(schedule.sums_pitch());
-    s.slots = slots_of(p, normalised.swapped);
     s.slots[BIND_BIAS] = VKGEMM_SLOT_WORKSPACE;
     s.offsets[BIND_BIAS] = schedule.partial_offset;
     s.slots[BIND_SCALE] = split_slot(schedule.a, true, normalised);
     s.bytes[BIND_SCALE] = sizeof(int32_t) * p.m;
     s.slots[BIND_RESIDUAL] = split_slot(schedule.b, false, normalised);
-    s.offsets[BIND_RESIDUAL] = schedule.b.key ? 0 : exponents_of_b(p);
+    s.offsets[BIND_RESIDUAL] = schedule.b.key ? 0 : at.exponents_b;
     s.bytes[BIND_RESIDUAL] = sizeof(int32_t) * p.n;
     const auto all = operands(p);
     if (schedule.a.key) {
@@ -102,7 +110,30 @@ Step joining_step(const Choice& choice, const Normalised& normalised, const Devi
         s.offsets[BIND_B] = packed_int8(all[1], schedule.problem.b).copy;
         s.bytes[BIND_B] = packed_int8(all[1], schedule.problem.b).copy_bytes;
     }
-    set_grid(s, div_up(p.m * p.n, joiner.tile.BN), dev);
+    if (schedule.finisher) {
+        s.constants.PARTIAL = 1;
+        s.constants.USE_C = 0;
+        s.args.ldd = u(p.n);
+        s.slots[BIND_C] = s.slots[BIND_D] = VKGEMM_SLOT_WORKSPACE;
+        s.offsets[BIND_C] = s.offsets[BIND_D] = at.unfinished;
+        s.bytes[BIND_C] = s.bytes[BIND_D] = info(f64).bytes * p.m * p.n;
+    }
+    return s;
+}
+
+// The epilogue, of what the join has left in the workspace. The bounds of a clamp, which alpha and beta displace, are
+// in batch_c and batch_d: a k of 0 clears the other strides.
+Step finishing_step(const Choice& choice, const Normalised& normalised, const DeviceCaps& dev) {
+    const Problem& p = normalised.problem;
+    const Kernel& finisher = *choice.schedule.finisher;
+    Step s = elementwise_step(finisher, normalised, dev);
+    set_epilogue(s.constants, finisher.module, p);
+    s.args.batch_c = s.args.clamp_or_scalars.clamp.low;
+    s.args.batch_d = s.args.clamp_or_scalars.clamp.high;
+    s.args.lda = u(p.n);
+    s.slots[BIND_A] = s.slots[BIND_B] = VKGEMM_SLOT_WORKSPACE;
+    s.offsets[BIND_A] = s.offsets[BIND_B] = workspace_int8(p, choice.schedule.problem).unfinished;
+    s.bytes[BIND_A] = s.bytes[BIND_B] = info(f64).bytes * p.m * p.n;
     return s;
 }
 
@@ -112,17 +143,21 @@ std::vector<Step> steps_from_int8(const Choice& choice, const Normalised& normal
                                   const Request& request) {
     const Schedule& schedule = choice.schedule;
     const Problem& p = normalised.problem;
-    if (p.k == 0) return {joining_step(choice, normalised, dev)};
     const auto all = operands(p);
     const auto slots = slots_of(p, normalised.swapped);
     std::vector<Step> out;
-    const Problem& to = schedule.problem;
-    constexpr VkgemmSlot workspace = VKGEMM_SLOT_WORKSPACE;
-    if (!schedule.a.key) out.push_back(splitting_step(schedule.a, all[0], to.a, slots[BIND_A], workspace, 0, dev));
-    if (!schedule.b.key)
-        out.push_back(splitting_step(schedule.b, all[1], to.b, slots[BIND_B], workspace, exponents_of_b(p), dev));
-    out.push_back(multiplying_step(choice, normalised, request, dev));
-    out.push_back(joining_step(choice, normalised, dev));
+    const auto split = [&](const Packing& packing, size_t operand, const Matrix& to, uint64_t exponents) {
+        if (packing.in_workspace())
+            out.push_back(
+                splitting_step(packing, all[operand], to, slots[operand], VKGEMM_SLOT_WORKSPACE, exponents, dev));
+    };
+    if (p.k != 0) {
+        split(schedule.a, BIND_A, schedule.problem.a, 0);
+        split(schedule.b, BIND_B, schedule.problem.b, workspace_int8(p, schedule.problem).exponents_b);
+        out.push_back(multiplying_step(choice, normalised, request, dev));
+    }
+    if (p.k != 0 || !schedule.finisher) out.push_back(joining_step(choice, normalised, dev));
+    if (schedule.finisher) out.push_back(finishing_step(choice, normalised, dev));
     return out;
 }
 
