@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Times a chain beside separate plans of its products, after comparing their values. It is not a test.
 //
-//     tools/with lavapipe build/tests/chain_time TYPE ROWS INPUTS,WIDTH,... [KEPT [N|NAME-PART of a device]]
+//     tools/with lavapipe build/tests/chain_time TYPE ROWS INPUTS,WIDTH,... [KEPT[a][d][c] [N|NAME-PART of a device]]
 //
-// All layers but the last have a ReLU. Prints TYPE ROWS WIDTHS, the microseconds of the chain and of separate plans,
-// each with its barrier (the least, the median, the largest), and the kernel or why there are several plans.
+// All layers but the last have a ReLU. After KEPT, as in 0ac: a: the first A is column-major; d: gradients, so the
+// epilogue is the derivative of ReLU, and the last D is column-major; c: the GPU has the rows. Prints TYPE ROWS WIDTHS,
+// the microseconds of the chain and of separate plans, each with its barrier (the least, the median, the largest), and
+// the kernel or why there are several plans.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -38,6 +41,7 @@ struct Layers {
     uint64_t rows = 0;
     std::vector<uint64_t> widths;
     uint32_t kept = 0;
+    bool a_column_major = false, gradients = false, counted = false;
 
     uint64_t element() const { return type == VKGEMM_TYPE_F32 ? 4 : 2; }
     std::vector<Problem> problems() const {
@@ -48,8 +52,14 @@ struct Layers {
             p.n = widths[i + 1];
             p.k = widths[i];
             if (i == 0) p.a.type = type;
-            p.epilogue.add({.kind = VKGEMM_STEP_BIAS_COL});
-            if (i + 2 < widths.size()) p.epilogue.add({.kind = VKGEMM_STEP_RELU});
+            if (i == 0 && a_column_major) p.a.layout = VKGEMM_LAYOUT_COLUMN_MAJOR;
+            const bool is_last = i + 2 == widths.size();
+            if (gradients && is_last) p.d.layout = VKGEMM_LAYOUT_COLUMN_MAJOR;
+            if (gradients) p.b.layout = VKGEMM_LAYOUT_COLUMN_MAJOR;
+            if (!gradients) p.epilogue.add({.kind = VKGEMM_STEP_BIAS_COL});
+            if (!is_last) p.epilogue.add({.kind = gradients ? VKGEMM_STEP_DRELU : VKGEMM_STEP_RELU});
+            if (counted) p.upTo = VKGEMM_UP_TO_M;
+            if (counted) p.grouping = VKGEMM_GROUPING_TABLE;
             out.push_back(p);
         }
         return out;
@@ -72,16 +82,18 @@ std::vector<std::byte> random_elements(const Layers& l, uint64_t count, bool exa
 }
 
 struct Operands {
-    host::Buffer a, workspace;
-    std::vector<host::Buffer> b, bias, d;  // d: of each product, where it is stored
+    host::Buffer a, workspace, group;
+    std::vector<host::Buffer> b, bias, d, residual;  // d: of each product, where it is stored
 };
 
 std::vector<Run> runs_of(const Layers& l, const Operands& o) {
     std::vector<Run> runs(o.b.size());
     runs[0].a = o.a.operand();
+    if (l.counted) runs[0].groups = o.group.operand();
     for (size_t i = 0; i < runs.size(); ++i) {
         runs[i].b = o.b[i].operand();
-        runs[i].bias = o.bias[i].operand();
+        if (!l.gradients) runs[i].bias = o.bias[i].operand();
+        if (l.gradients && i + 1 < runs.size()) runs[i].residual = o.residual[i].operand();
         if (i + 1 == runs.size() || (l.kept >> i & 1)) runs[i].d = o.d[i].operand();
     }
     return runs;
@@ -92,7 +104,12 @@ void fill(const host::Device& device, const Layers& l, const Operands& o, bool e
     for (size_t i = 0; i < o.b.size(); ++i) {
         check(device.upload(o.b[i], random_elements(l, l.widths[i] * l.widths[i + 1], exact, true)));
         check(device.upload(o.bias[i], random_elements(l, l.widths[i + 1], exact, false)));
+        if (l.gradients)
+            check(device.upload(o.residual[i], random_elements(l, l.rows * l.widths[i + 1], exact, false)));
     }
+    std::vector<uint32_t> group(sizeof(VkgemmGroup) / sizeof(uint32_t));
+    group[0] = static_cast<uint32_t>(l.rows);
+    check(device.upload(o.group, group));
 }
 
 std::vector<double> timed(const host::Device& device, const host::RecordRun& record) {
@@ -112,7 +129,13 @@ Layers layers_from(int argc, char** argv) {
     if (l.type == VKGEMM_TYPE_DEFAULT) give_up("usage: chain_time f32|f16|bf16 ROWS INPUTS,WIDTH,... [KEPT [DEVICE]]");
     l.rows = std::strtoull(argv[2], nullptr, 10);
     for (char* at = argv[3]; *at; at += *at == ',') l.widths.push_back(std::strtoull(at, &at, 10));
-    if (argc > 4) l.kept = static_cast<uint32_t>(std::strtoul(argv[4], nullptr, 10));
+    char* letters = nullptr;
+    if (argc > 4) l.kept = static_cast<uint32_t>(std::strtoul(argv[4], &letters, 10));
+    for (; letters && *letters; ++letters) {
+        if (!std::strchr("adc", *letters))
+            give_up(std::string("what follows KEPT are letters of a, d and c: ") + letters);
+        (*letters == 'a' ? l.a_column_major : *letters == 'd' ? l.gradients : l.counted) = true;
+    }
     return l;
 }
 
@@ -123,11 +146,18 @@ int main(int argc, char** argv) {
     const std::vector<Problem> problems = l.problems();
     const auto device = value(host::Device::open({.device = argc > 5 ? argv[5] : ""}));
     const auto buffer = [&](uint64_t elements) { return value(device.createBuffer(elements * l.element())); };
-    Operands o = {.a = buffer(l.rows * l.widths[0]), .workspace = {}, .b = {}, .bias = {}, .d = {}};
+    Operands o = {.a = buffer(l.rows * l.widths[0]),
+                  .workspace = {},
+                  .group = value(device.createBuffer(sizeof(VkgemmGroup))),
+                  .b = {},
+                  .bias = {},
+                  .d = {},
+                  .residual = {}};
     for (const Problem& p : problems) {
         o.b.push_back(buffer(p.n * p.k));
         o.bias.push_back(buffer(p.n));
         o.d.push_back(buffer(l.rows * p.n));
+        o.residual.push_back(l.gradients ? buffer(l.rows * p.n) : host::Buffer{});
     }
     const std::vector<Run> runs = runs_of(l, o);
     const std::string why = value(Chain::explain(device.context(), {problems, l.kept}));
@@ -153,7 +183,8 @@ int main(int argc, char** argv) {
         for (size_t at = 0; at < expected.size(); ++at) wrong += of_chain[at] != expected[at];
     }
     fill(device, l, o, false);
-    std::printf("%s %llu %s kept=%u", argv[1], static_cast<unsigned long long>(l.rows), argv[3], l.kept);
+    std::printf("%s %llu %s kept=%s", argv[1], static_cast<unsigned long long>(l.rows), argv[3],
+                argc > 4 ? argv[4] : "0");
     std::vector<double> best[2];
     for (int turn = 0; turn < 2; ++turn)
         for (const auto* c : {&chain, &separate}) {

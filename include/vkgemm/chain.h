@@ -23,9 +23,14 @@ typedef struct VkgemmChain_T* VkgemmChain;
  * the one before, and m and batch are those of the first product. Everything else may differ from product to product:
  * types, layouts of B, epilogue, C, residual.
  *
+ * If the GPU counts the rows, all problems have grouping TABLE, a batch of 1, and upTo M. The first run then brings one
+ * VkgemmGroup as `groups`, whose m all products have, up to m of the problem or of the run. Its n, k and firstIndex are
+ * not read. Leave its leading dimensions and offsets 0: with others, the values of every D are unspecified. Operands
+ * have the bytes of the largest m, and no VkgemmGroupReport is promised.
+ *
  * Each refusal names the product, counted from 0. INVALID_PROBLEM: two products do not meet. UNSUPPORTED: a product has
- * groups, packed operands, an outer batch, ratios, or other varying sizes than m. If m varies (VKGEMM_UP_TO_M), it must
- * vary in all products. */
+ * other groups, packed operands, an outer batch, ratios, or other varying sizes than m. If m varies (VKGEMM_UP_TO_M),
+ * it must vary in all products. */
 typedef struct VkgemmChainProblem {
     uint32_t structSize;
     uint32_t problemCount; /* 1 to VKGEMM_MAX_CHAIN_PRODUCTS (more: LIMIT) */
@@ -82,9 +87,9 @@ VKGEMM_API VkgemmResult vkgemmGetChainAccesses(VkgemmChain chain, uint32_t* coun
 
 /* One run of a chain.
  *
- * `runs` has one VkgemmRun for each product. In each of them leave zero: the workspace; `a`, except in the first one;
- * and `d`, if it is not kept. Their flags may be VKGEMM_RECORD_SIZES and VKGEMM_RECORD_ZERO_ALPHA. If one of them
- * states sizes, all must, with the same m.
+ * `runs` has one VkgemmRun for each product. In each of them leave zero: the workspace; `a` and `groups`, except in the
+ * first one; and `d`, if it is not kept. Their flags may be VKGEMM_RECORD_SIZES and VKGEMM_RECORD_ZERO_ALPHA. If one of
+ * them states sizes, all must, with the same m.
  *
  * No operand may overlap the workspace (WORKSPACE), nor a D of another product (OPERAND), because one dispatch computes
  * the products at the same time. */
@@ -94,7 +99,8 @@ typedef struct VkgemmChainRun {
     const void* pNext;
     const VkgemmRun* runs;
     uint64_t runCount;       /* as many as there are products */
-    VkgemmOperand workspace; /* set it if VkgemmChainInfo::workspaceBytes is not 0 */
+    VkgemmOperand workspace; /* set it if VkgemmChainInfo::workspaceBytes is not 0; if the GPU counts the rows, as a
+                                buffer that also has VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT */
 } VkgemmChainRun;
 
 /* Checks a run without recording it; also of a dry chain. error may be NULL. Any thread. */

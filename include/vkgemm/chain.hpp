@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <vector>
+#include <vkgemm/operands.hpp>
 #include <vkgemm/vkgemm.hpp>
 
 namespace vkgemm {
@@ -119,6 +120,30 @@ class Chain {
         std::vector<VkgemmChainAccess> all(count);
         static_cast<void>(vkgemmGetChainAccesses(handle(), &count, all.data()));
         return all;
+    }
+
+    /// What a run touches, as vkgemmGetRunAccesses states it of a plan: for a render graph. Sizes are those of the
+    /// problems, also if the run has fewer rows. Refused as by check().
+    Result<std::vector<VkgemmRunAccess>> accesses(const ChainRun& run) const {
+        if (Status why = check(run); !why) return why;
+        std::vector<VkgemmRunAccess> out;
+        for (const VkgemmChainAccess& x : accesses()) {
+            const bool is_space = x.product == UINT32_MAX;
+            const VkgemmOperand o =
+                is_space ? convert::toC(run.workspace) : operandOf(convert::toC(run.runs[x.product]), x.access.slot);
+            VkAccessFlags2 access = 0;
+            if (x.access.access & VK_ACCESS_SHADER_READ_BIT) access |= VK_ACCESS_2_SHADER_STORAGE_READ_BIT;
+            if (x.access.access & VK_ACCESS_SHADER_WRITE_BIT) access |= VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT;
+            out.push_back({.slot = x.access.slot,
+                           .reserved = 0,
+                           .stage = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+                           .access = access,
+                           .buffer = o.buffer,
+                           .offset = o.buffer ? o.offset : 0,
+                           .size = x.access.size,
+                           .address = o.buffer ? 0 : o.address + o.offset});
+        }
+        return out;
     }
 
     Status check(const ChainRun& run) const {

@@ -14,10 +14,12 @@
     X(64, RESIDENT, "1: the weights of all layers are in shared memory; 0: those of one") \
     X(65, LAYERS, "products")                                                             \
     X(66, INPUTS, "columns of the first A")                                               \
-    X(67, WIDE_ROWS, "1: the first A is read by whole vectors")                           \
+    X(67, WIDE_ROWS, "1: the first A is read by whole vectors where all of one exists")   \
     X(68, LDA, "leading dimension of the first A")                                        \
     X(69, MAX_WIDTH, "the largest width, rounded up to MM, or to 4")                      \
-    X(70, WEIGHT_CHUNKS, "16-byte chunks of shared memory for weights")
+    X(70, WEIGHT_CHUNKS, "16-byte chunks of shared memory for weights")                   \
+    X(71, TRANS_A, "1: the first A is stored column-major")                               \
+    X(72, COUNTED, "1: a VkgemmGroup in memory has the rows")
 // And seven of each layer, one beside the other: the value of layer l has the id that is given here + l.
 #define CHAIN_LAYER_CONSTANTS(X)                                              \
     X(128, WIDTH, "columns of D")                                             \
@@ -29,16 +31,19 @@
     X(176, B_CHUNK, "the chunk of shared memory where B begins, on the matrix units")
 
 // Of FLAGS.
-#define CHAIN_STEP 15        // the step after the bias, a VKGEMM_STEP_* number; 0: none
+#define CHAIN_STEP 15        // the step after the bias, a VKGEMM_STEP_* number; 0: none. DRELU has no bias before it
 #define CHAIN_BIAS 16        // there is a bias of columns, which comes first
 #define CHAIN_STORED 32      // D is stored
 #define CHAIN_TRANS_B 64     // B is stored column-major
 #define CHAIN_WIDE_B 128     // B is read by whole vectors, whose places are multiples of 16 bytes
-#define CHAIN_WIDE 256       // D is written by whole vectors
+#define CHAIN_WIDE 256       // D is written by whole vectors where all of one exists
+#define CHAIN_TRANS_D 512    // D is stored column-major
 #define CHAIN_TYPE_SHIFT 12  // above: the type of the bias, a VKGEMM_TYPE_* number
 
 // Push constants: the address of A (low word first), the rows, a word of zero, and CHAIN_LAYER_WORDS words of each
-// layer: the addresses of B, of the bias and of D, and the bits of the f32 alpha.
+// layer: the addresses of B, of the bias (or, with DRELU, of its residual) and of D, and the bits of the f32 alpha. If
+// COUNTED, the rows are those at most, and the address of the VkgemmGroup is where that of B of a further layer would
+// be, so that a module has one layer less.
 #define CHAIN_HEADER_WORDS 4
 #define CHAIN_LAYER_WORDS 7
 #define CHAIN_ARGUMENT_WORDS(layers) (CHAIN_HEADER_WORDS + (layers)*CHAIN_LAYER_WORDS)

@@ -33,6 +33,7 @@ shared uvec4 tile[STAGING + SUBGROUPS * STAGE];
 A_MATRIX a[NI * FRAGMENTS];
 SUMS sums[NI * FRAGMENTS];
 uvec4 next_rows[NI * FRAGMENTS * CHUNKS_EACH];  // which are on their way from memory
+uvec4 residuals[NI * FRAGMENTS * CHUNKS_EACH];  // likewise, of the layer
 uint stage;
 
 #include "chain/chain_rows.glsl"
@@ -83,7 +84,14 @@ bfloat16_t element_of(const Layer l, float before, float x) {
 // infinity times the zeros of B is NaN there.
 RESULT finished(const Layer l, uint i, uint j) {
     SUMS x = sums[i * FRAGMENTS + j], y = x;
-    if ((l.flags & CHAIN_STEP) != VKGEMM_STEP_NONE)
+    if (has_residual(l)) {
+        RESULT residual;
+        stage_residual(i, j);
+        if ((l.flags & CHAIN_TRANS_D) != 0) coopMatLoad(residual, tile, stage, STAGE_ROW, COLUMNS);
+        else coopMatLoad(residual, tile, stage, STAGE_ROW, ROWS);
+        wait_for_subgroup();
+        [[unroll]] for (uint e = 0; e < x.length(); ++e) y[e] = float(residual[e]) <= 0 ? 0 : x[e];
+    } else if ((l.flags & CHAIN_STEP) != VKGEMM_STEP_NONE)
         [[unroll]] for (uint e = 0; e < x.length(); ++e) y[e] = activated(l, x[e]);
     if (l.number + 1 != LAYERS && l.n % MM != 0 && j == l.n / MM) {
         SUMS mask;
@@ -107,6 +115,7 @@ RESULT finished(const Layer l, uint i, uint j) {
 void finish(const Layer l, uint row0) {
     const uint nj = PADDED(l.n) / MM;
     const bool is_last = l.number + 1 == LAYERS, is_stored = (l.flags & CHAIN_STORED) != 0;
+    const bool by_columns = (l.flags & CHAIN_TRANS_D) != 0;
 #ifdef VARIANT_CONVERTED
     const bool is_staged = is_stored;
 #else
@@ -116,14 +125,16 @@ void finish(const Layer l, uint row0) {
         [[unroll]] for (uint j = 0; j < nj; ++j) {
             const RESULT y = finished(l, i, j);
             if (is_staged) {
-                coopMatStore(y, tile, stage, STAGE_ROW, ROWS);
+                if (by_columns) coopMatStore(y, tile, stage, STAGE_ROW, COLUMNS);
+                else coopMatStore(y, tile, stage, STAGE_ROW, ROWS);
                 wait_for_subgroup();
                 if (is_stored) store_staged(l, row0 + i * MM, j * MM);
             }
 #ifdef VARIANT_CONVERTED
             if (!is_last) a[i * FRAGMENTS + j] = A_MATRIX(y);
 #else
-            if (!is_last) coopMatLoad(a[i * FRAGMENTS + j], tile, stage, STAGE_ROW, ROWS);
+            if (!is_last && by_columns) coopMatLoad(a[i * FRAGMENTS + j], tile, stage, STAGE_ROW, COLUMNS);
+            else if (!is_last) coopMatLoad(a[i * FRAGMENTS + j], tile, stage, STAGE_ROW, ROWS);
 #endif
             if (is_staged) wait_for_subgroup();
         }
@@ -135,6 +146,7 @@ void compute(const Layer l, uint row0) {
         load_weights(l);
         barrier();
     }
+    if (has_residual(l)) prefetch_residual(l, row0);
     multiply(l);
     finish(l, row0);
 }
@@ -143,7 +155,9 @@ void compute(const Layer l, uint row0) {
 // equally often, because they may wait for each other.
 void main() {
     stage = STAGING + gl_SubgroupID * STAGE;
+    count_rows();
     const uint blocks = (ROWS_OF_A + WM - 1) / WM, groups = gl_NumWorkGroups.x;
+    if (COUNTED != 0 && gl_WorkGroupID.x >= blocks) return;
     const uint mine = gl_SubgroupID * groups + gl_WorkGroupID.x, turn = SUBGROUPS * groups;
     prefetch_rows(mine * WM);
     EACH_LAYER(load_bias);

@@ -38,14 +38,15 @@ CHAIN_LAYER_CONSTANTS(X)
 layout(local_size_x_id = 0) in;  // WG
 
 layout(push_constant, std430) uniform Push { uint args[CHAIN_ARGUMENT_WORDS(MOST_LAYERS)]; };
-const uint ARG_B = 0, ARG_BIAS = 2, ARG_D = 4, ARG_ALPHA = 6;
+const uint ARG_B = 0, ARG_BIAS = 2, ARG_RESIDUAL = 2, ARG_D = 4, ARG_ALPHA = 6;
 uvec2 address(uint layer, uint what) {
     const uint at = CHAIN_HEADER_WORDS + layer * CHAIN_LAYER_WORDS + what;
     return uvec2(args[at], args[at + 1]);
 }
 float alpha_of(uint layer) { return uintBitsToFloat(args[CHAIN_HEADER_WORDS + layer * CHAIN_LAYER_WORDS + ARG_ALPHA]); }
 #define ADDRESS_A uvec2(args[0], args[1])
-#define ROWS_OF_A args[2]
+uint counted_rows;
+#define ROWS_OF_A (COUNTED != 0 ? counted_rows : args[2])
 
 // One layer: its number, and its constants. EACH_LAYER(X) is X(layer) for each of them. It is no loop, because NVIDIA's
 // driver does not unroll one, and then keeps rows in memory: ten times as slow. All functions that take a layer are
@@ -89,6 +90,9 @@ float bias_element(const Layer l, uint col) {
 #endif
 }
 
+// The derivative of ReLU by its result, which is as D, is the step of a layer without a bias.
+bool has_residual(const Layer l) { return (l.flags & CHAIN_STEP) == VKGEMM_STEP_DRELU; }
+
 // The step after the bias. NaN stays NaN, which min, max and clamp do not promise.
 float activated(const Layer l, float x) {
     float y = x;
@@ -100,6 +104,11 @@ float activated(const Layer l, float x) {
         case VKGEMM_STEP_CLAMP: y = isnan(x) ? x : clamp(x, uintBitsToFloat(l.step_low), uintBitsToFloat(l.step_high));
     }
     return y;
+}
+
+// First of all in main(). Where rows are counted, LAYERS is below MOST_LAYERS; elsewhere the index stays inside, too.
+void count_rows() {
+    if (COUNTED != 0) counted_rows = min(args[2], Words(address(LAYERS % MOST_LAYERS, ARG_B)).at[0]);
 }
 
 // How many of `count` places from `first` on exist.

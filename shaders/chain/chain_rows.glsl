@@ -5,10 +5,10 @@
 
 layout(buffer_reference, std430, buffer_reference_align = 16) restrict buffer Chunks { uvec4 at[]; };
 
-// Eight 16-bit elements from element `at` on, of which the first `count` exist.
-uvec4 load_chunk(uvec2 from, uint at, uint count, bool wide) {
+// Eight 16-bit elements from element `at` on, of which the first `count` exist: all or none if `wide`, unless `ragged`.
+uvec4 load_chunk(uvec2 from, uint at, uint count, bool wide, bool ragged) {
     uvec4 chunk = uvec4(0);
-    if (wide) {
+    if (wide && (!ragged || count == 8)) {
         if (count != 0) chunk = Chunks(from).at[at / 8];
     } else {
         [[unroll]] for (uint i = 0; i < 8; ++i)
@@ -16,8 +16,8 @@ uvec4 load_chunk(uvec2 from, uint at, uint count, bool wide) {
     }
     return chunk;
 }
-void store_chunk(uvec2 to, uint at, uint count, bool wide, uvec4 chunk) {
-    if (wide) {
+void store_chunk(uvec2 to, uint at, uint count, bool wide, bool ragged, uvec4 chunk) {
+    if (wide && (!ragged || count == 8)) {
         if (count != 0) Chunks(to).at[at / 8] = chunk;
     } else {
         [[unroll]] for (uint i = 0; i < 8; ++i)
@@ -34,7 +34,7 @@ void load_weights(const Layer l) {
         uvec4 four[4];  // loads that are in flight together
         [[unroll]] for (uint i = 0; i < 4; ++i) {
             const uint e = first + i * WG, row = e / across, col = e % across * 8;
-            four[i] = load_chunk(b, row * l.ldb + col, row < rows ? count_inside(col, 8, cols) : 0, wide);
+            four[i] = load_chunk(b, row * l.ldb + col, row < rows ? count_inside(col, 8, cols) : 0, wide, false);
         }
         [[unroll]] for (uint i = 0; i < 4; ++i) {
             const uint e = first + i * WG;
@@ -60,7 +60,8 @@ void load_bias(const Layer l) {
     }
 }
 
-// The place of one of the chunks that an invocation moves between memory and the matrix in shared memory.
+// The place of one of the chunks that an invocation moves between memory and the matrix in shared memory. Rows are
+// those of what is in memory: columns of a matrix that is stored column-major.
 struct Place {
     bool exists;
     uint row, col;  // in elements
@@ -71,16 +72,26 @@ Place place_of(uint t) {
     return Place(CHUNKS % SG == 0 || e < CHUNKS, row, chunk * 8, stage + row * STAGE_ROW + chunk);
 }
 
+// A chunk of a matrix of `cols` columns whose part from (row0, col0) on is in shared memory: its first element, and how
+// many of the eight exist.
+struct Span {
+    uint at, count;
+};
+Span span_of(Place p, uint row0, uint col0, uint cols, uint ld, bool by_columns) {
+    const uint row = row0 + (by_columns ? p.col : p.row), col = col0 + (by_columns ? p.row : p.col);
+    if (by_columns) return Span(col * ld + row, col < cols ? count_inside(row, 8, ROWS_OF_A) : 0);
+    return Span(row * ld + col, row < ROWS_OF_A ? count_inside(col, 8, cols) : 0);
+}
+
 // Asks for rows of the first A, from `row0` on.
 void prefetch_rows(uint row0) {
     [[unroll]] for (uint i = 0; i < NI; ++i)
         [[unroll]] for (uint k = 0; k < PADDED(INPUTS) / MM; ++k)
             [[unroll]] for (uint t = 0; t < CHUNKS_EACH; ++t) {
                 const Place p = place_of(t);
-                const uint row = row0 + i * MM + p.row, col = k * MM + p.col;
-                const uint count = p.exists && row < ROWS_OF_A ? count_inside(col, 8, INPUTS) : 0;
+                const Span s = span_of(p, row0 + i * MM, k * MM, INPUTS, LDA, TRANS_A != 0);
                 next_rows[(i * FRAGMENTS + k) * CHUNKS_EACH + t] =
-                    load_chunk(ADDRESS_A, row * LDA + col, count, WIDE_ROWS != 0);
+                    load_chunk(ADDRESS_A, s.at, p.exists ? s.count : 0, WIDE_ROWS != 0, TRANS_A != 0);
             }
 }
 
@@ -93,18 +104,40 @@ void rows_to_operand() {
                 if (p.exists) tile[p.staged] = next_rows[(i * FRAGMENTS + k) * CHUNKS_EACH + t];
             }
             wait_for_subgroup();
-            coopMatLoad(a[i * FRAGMENTS + k], tile, stage, STAGE_ROW, ROWS);
+            if (TRANS_A != 0) coopMatLoad(a[i * FRAGMENTS + k], tile, stage, STAGE_ROW, COLUMNS);
+            else coopMatLoad(a[i * FRAGMENTS + k], tile, stage, STAGE_ROW, ROWS);
             wait_for_subgroup();
         }
+}
+
+// Asks for the residual of a layer, and puts a matrix of it into shared memory.
+void prefetch_residual(const Layer l, uint row0) {
+    const bool by_columns = (l.flags & CHAIN_TRANS_D) != 0, wide = (l.flags & CHAIN_WIDE) != 0;
+    [[unroll]] for (uint i = 0; i < NI; ++i)
+        [[unroll]] for (uint j = 0; j < PADDED(l.n) / MM; ++j)
+            [[unroll]] for (uint t = 0; t < CHUNKS_EACH; ++t) {
+                const Place p = place_of(t);
+                const Span s = span_of(p, row0 + i * MM, j * MM, l.n, l.ldd, by_columns);
+                residuals[(i * FRAGMENTS + j) * CHUNKS_EACH + t] = load_chunk(
+                    address(l.number, ARG_RESIDUAL), s.at, p.exists ? s.count : 0, wide, by_columns);
+            }
+}
+void stage_residual(uint i, uint j) {
+    [[unroll]] for (uint t = 0; t < CHUNKS_EACH; ++t) {
+        const Place p = place_of(t);
+        if (p.exists) tile[p.staged] = residuals[(i * FRAGMENTS + j) * CHUNKS_EACH + t];
+    }
+    wait_for_subgroup();
 }
 
 // Writes the matrix in shared memory to D, up to its edges.
 void store_staged(const Layer l, uint row0, uint col0) {
     [[unroll]] for (uint t = 0; t < CHUNKS_EACH; ++t) {
         const Place p = place_of(t);
-        const uint row = row0 + p.row, col = col0 + p.col, count = row < ROWS_OF_A ? count_inside(col, 8, l.n) : 0;
+        const bool by_columns = (l.flags & CHAIN_TRANS_D) != 0;
+        const Span s = span_of(p, row0, col0, l.n, l.ldd, by_columns);
         if (p.exists)
-            store_chunk(address(l.number, ARG_D), row * l.ldd + col, count, (l.flags & CHAIN_WIDE) != 0,
+            store_chunk(address(l.number, ARG_D), s.at, s.count, (l.flags & CHAIN_WIDE) != 0, by_columns,
                         tile[p.staged]);
     }
 }

@@ -22,10 +22,10 @@ layout(buffer_reference, std430, buffer_reference_align = 4 * BYTES(TYPE_A)) res
     STORED4(TYPE_A) at[];
 };
 
-// Four elements from element `at` on, of which the first `count` exist.
-vec4 load_four(uvec2 from, uint at, uint count, bool wide) {
+// Four elements from element `at` on, of which the first `count` exist: all or none if `wide`, unless `ragged`.
+vec4 load_four(uvec2 from, uint at, uint count, bool wide, bool ragged) {
     vec4 x = vec4(0);
-    if (wide) {
+    if (wide && (!ragged || count == 4)) {
         if (count != 0) x = LOAD4(TYPE_A, Vectors(from).at[at / 4]);
     } else {
         [[unroll]] for (uint i = 0; i < 4; ++i)
@@ -53,12 +53,20 @@ bool has_row(const Layer l, uint i) {
     return is_even(l) || (gl_LocalInvocationIndex / FOURS(l.n) < ROW_GROUPS(l) && row_of(l, i) < BM);
 }
 
+void load_columns(uint row0) {
+    for (uint e = gl_LocalInvocationIndex; e < 4 * FOURS(INPUTS) * (BM / 4); e += WG) {
+        const uint col = e / (BM / 4), row = e % (BM / 4) * 4;
+        const uint count = col < INPUTS ? count_inside(row0 + row, 4, ROWS_OF_A) : 0;
+        const vec4 x = load_four(ADDRESS_A, col * LDA + row0 + row, count, WIDE_ROWS != 0, true);
+        [[unroll]] for (uint i = 0; i < 4; ++i) rows[(row + i) * ROW + col / 4][col % 4] = x[i];
+    }
+}
 void load_rows(uint row0) {
     const uint across = FOURS(INPUTS);
     for (uint e = gl_LocalInvocationIndex; e < BM * across; e += WG) {
         const uint row = e / across, col = e % across * 4;
         const uint count = row0 + row < ROWS_OF_A ? count_inside(col, 4, INPUTS) : 0;
-        rows[row * ROW + col / 4] = load_four(ADDRESS_A, (row0 + row) * LDA + col, count, WIDE_ROWS != 0);
+        rows[row * ROW + col / 4] = load_four(ADDRESS_A, (row0 + row) * LDA + col, count, WIDE_ROWS != 0, false);
     }
 }
 
@@ -71,7 +79,8 @@ void fetch_weights(const Layer l, uint k0) {
         const uint k = k0 + (by_columns ? at : line), n = by_columns ? line : at;
         const uint count = k < l.k && n < l.n ? by_columns ? count_inside(k, 4, l.k) : count_inside(n, 4, l.n) : 0;
         if (by_columns || line < BK)
-            next[t] = load_four(address(l.number, ARG_B), by_columns ? n * l.ldb + k : k * l.ldb + n, count, wide);
+            next[t] = load_four(address(l.number, ARG_B), by_columns ? n * l.ldb + k : k * l.ldb + n, count, wide,
+                                false);
     }
 }
 void put_weights(const Layer l) {
@@ -108,11 +117,33 @@ void multiply(const Layer l) {
     }
 }
 
+// Four columns of a row of D, or of the residual.
+vec4 load_residual(const Layer l, uint row, uint col, uint count) {
+    const uvec2 from = address(l.number, ARG_RESIDUAL);
+    vec4 x = vec4(0);
+    if ((l.flags & CHAIN_TRANS_D) == 0)
+        x = load_four(from, row * l.ldd + col, count, (l.flags & CHAIN_WIDE) != 0, false);
+    else
+        [[unroll]] for (uint i = 0; i < 4; ++i)
+            if (i < count) x[i] = LOAD(TYPE_A, Ones(from).at[(col + i) * l.ldd + row]);
+    return x;
+}
+void store_row(const Layer l, uint row, uint col, uint count, vec4 x) {
+    const uvec2 d = address(l.number, ARG_D);
+    if ((l.flags & CHAIN_TRANS_D) == 0) store_four(d, row * l.ldd + col, count, (l.flags & CHAIN_WIDE) != 0, x);
+    else
+        [[unroll]] for (uint i = 0; i < 4; ++i)
+            if (i < count) Ones(d).at[(col + i) * l.ldd + row] = STORE(TYPE_A, x[i]);
+}
+
 // What becomes of four sums. Columns beyond the last are 0, because an infinity times the zeros of the next B is NaN.
-vec4 finished(const Layer l, vec4 x, vec4 bias, uint count) {
+vec4 finished(const Layer l, vec4 x, vec4 bias, vec4 residual, uint count) {
     const float alpha = alpha_of(l.number);
     if (alpha != 1) x = alpha == 0 ? bias : alpha * x + bias;
-    [[unroll]] for (uint i = 0; i < 4; ++i) x[i] = i < count ? activated(l, x[i]) : 0;
+    [[unroll]] for (uint i = 0; i < 4; ++i) {
+        if (has_residual(l)) x[i] = residual[i] <= 0 ? 0 : x[i];
+        x[i] = i < count ? activated(l, x[i]) : 0;
+    }
     return LOAD4(TYPE_A, STORED4(TYPE_A)(STORE4(TYPE_A, x)));
 }
 
@@ -130,17 +161,20 @@ void compute(const Layer l, uint row0) {
     [[unroll]] for (uint i = 0; i < ROWS_EACH(l); ++i) {
         if (!has_row(l, i)) continue;
         const uint row = row0 + row_of(l, i);
-        const vec4 y = finished(l, sums[i], bias, count);
+        vec4 residual = vec4(0);
+        if (has_residual(l) && row < ROWS_OF_A) residual = load_residual(l, row, col, count);
+        const vec4 y = finished(l, sums[i], bias, residual, count);
         if (!is_last) rows[row_of(l, i) * ROW + col / 4] = y;
-        if ((l.flags & CHAIN_STORED) != 0 && row < ROWS_OF_A)
-            store_four(address(l.number, ARG_D), row * l.ldd + col, count, (l.flags & CHAIN_WIDE) != 0, y);
+        if ((l.flags & CHAIN_STORED) != 0 && row < ROWS_OF_A) store_row(l, row, col, count, y);
     }
 }
 
 void main() {
+    count_rows();
     for (uint row0 = gl_WorkGroupID.x * BM; row0 < ROWS_OF_A; row0 += gl_NumWorkGroups.x * BM) {
         barrier();  // every invocation has read the rows before
-        load_rows(row0);
+        if (TRANS_A != 0) load_columns(row0);
+        else load_rows(row0);
 #define COMPUTE(layer) compute(layer, row0)
         EACH_LAYER(COMPUTE);
     }

@@ -20,7 +20,11 @@ Refusal unsupported(std::string_view what, std::string_view remedy) {
 
 // What no product of a chain can have.
 std::optional<Status> unfit_product(const Problem& p, size_t product) {
-    if (p.grouping != VKGEMM_GROUPING_NONE) return unsupported("it has groups", "make a plan of its own for it");
+    if (p.grouping != VKGEMM_GROUPING_NONE && p.grouping != VKGEMM_GROUPING_TABLE)
+        return unsupported("it has groups", "make a plan of its own for it");
+    if (is_counted(p) && (p.batch > 1 || p.upTo != VKGEMM_UP_TO_M))
+        return unsupported(concat({"it has a table of ", std::max<uint64_t>(p.batch, 1), " groups and upTo ", p.upTo}),
+                           "in a chain, a table has the m of one group (batch 1, upTo VKGEMM_UP_TO_M)");
     if (p.packedB != VKGEMM_PACKED_NONE || (product == 0 && p.packedA != VKGEMM_PACKED_NONE))
         return unsupported("it has packed operands", "pass them as the problem describes them");
     if (p.outerBatch > 1 || p.ratioA > 1 || p.ratioB > 1)
@@ -44,7 +48,8 @@ struct Size {
 // Why the sizes of a product do not fit those of the one before it.
 std::optional<Status> unfit_sizes_after(const Problem& before, const Problem& p) {
     const std::array sizes = {Size{"m", p.m, "m", before.m}, Size{"k", p.k, "n", before.n},
-                              Size{"batch", p.batch, "batch", before.batch}, Size{"upTo", p.upTo, "upTo", before.upTo}};
+                              Size{"batch", p.batch, "batch", before.batch}, Size{"upTo", p.upTo, "upTo", before.upTo},
+                              Size{"grouping", p.grouping, "grouping", before.grouping}};
     for (const Size& s : sizes)
         if (s.value != s.before)
             return Refusal{VKGEMM_ERROR_INVALID_PROBLEM,
@@ -73,7 +78,7 @@ std::optional<Status> unlike(const Matrix& a, const Matrix& d) {
 
 // Lays out the workspace: two places in turn for values between products, then the scratch of single products.
 void set_workspace(Chain& chain, const Request& request) {
-    constexpr uint64_t least_alignment = 256;  // so that no place depends on the device
+    constexpr uint64_t least_alignment = 16;
     chain.workspace_alignment = std::max<uint64_t>(least_alignment, request.operand_alignment);
     std::array<uint64_t, 2> largest{};
     uint64_t scratch = 0;
@@ -86,8 +91,9 @@ void set_workspace(Chain& chain, const Request& request) {
         chain.intermediate.push_back({0, bytes});
         largest[i % 2] = std::max(largest[i % 2], bytes);
     }
-    const uint64_t second = round_up(largest[0], chain.workspace_alignment);
-    chain.scratch = {second + round_up(largest[1], chain.workspace_alignment), scratch};
+    const uint64_t between = std::max<uint64_t>(256, chain.workspace_alignment);  // no place depends on the device
+    const uint64_t second = round_up(largest[0], between);
+    chain.scratch = {second + round_up(largest[1], between), scratch};
     for (size_t i = 1; i < chain.intermediate.size(); i += 2) chain.intermediate[i].begin = second;
     const uint64_t end = second + largest[1];
     chain.workspace_bytes = scratch ? chain.scratch.begin + scratch : largest[1] ? end : largest[0];
@@ -134,6 +140,7 @@ Result<Chain> plan_chain(const DeviceKernels& device, const ChainProblem& given,
         chain.kept.push_back(i + 1 == problems->size() || (given.kept >> i & 1));
         completed.push_back(*complete((*problems)[i]));
     }
+    chain.counted = is_counted(completed[0]);
     Request of_plans = request;
     if (given.separate) {
         chain.why_separate = "VKGEMM_CHAIN_SEPARATE asks for it";
@@ -145,7 +152,9 @@ Result<Chain> plan_chain(const DeviceKernels& device, const ChainProblem& given,
         chain.why_separate = fused.status().text;
     }
     for (size_t i = 0; i < problems->size(); ++i) {
-        Result<Plan> plan = make_plan(device, (*problems)[i], of_plans);
+        Problem p = (*problems)[i];
+        if (chain.fused) p.grouping = VKGEMM_GROUPING_NONE;  // whose operands are those of a product without
+        Result<Plan> plan = make_plan(device, p, of_plans);
         if (!plan) return about_product(i, plan.status());
         if (chain.fallback.empty() && !plan->fallback.empty())
             chain.fallback = concat({"product ", i, ": ", plan->fallback});
@@ -170,6 +179,7 @@ std::string to_text(const Chain& chain) {
                                       : "in the workspace"),
                        "\n"});
     }
+    if (chain.fused && chain.counted) out += "the GPU counts m, in the group that product 0 has\n";
     if (chain.workspace_bytes) out += concat({"workspace: ", chain.workspace_bytes, " bytes\n"});
     return out;
 }

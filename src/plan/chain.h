@@ -27,6 +27,7 @@ struct Chain {
     std::optional<FusedChain> fused;  // one dispatch computes all products; plans then only state what operands need
     std::vector<Plan> plans;          // of each product, in order
     std::vector<bool> kept;           // of each product: its D is an operand
+    bool counted = false;             // m is in memory, in the group that the first run brings
     std::vector<ChainRegion> intermediate;  // of each product: its D, if that is in the workspace
     ChainRegion scratch;                    // the workspace of whichever product runs
     uint64_t workspace_bytes = 0, workspace_alignment = 1;

@@ -157,8 +157,9 @@ std::optional<Status> unfit_simt_tile(const ChainKey& key, const DeviceCaps& cap
     if (wg < CHAIN_WIDTH / 4 || wg > caps.max_invocations)
         return unsupported({"WG is ", wg, "; it must be ", CHAIN_WIDTH / 4, " to ", caps.max_invocations});
     const uint32_t most_rows = chain_simt_most_rows_each * (wg / (CHAIN_WIDTH / 4));
-    if (rows == 0 || rows > most_rows)
-        return unsupported({"BM is ", rows, "; it must be 1 to ", most_rows, " with ", wg, " invocations"});
+    if (rows == 0 || rows % 4 || rows > most_rows)
+        return unsupported(
+            {"BM is ", rows, "; it must be a multiple of 4 up to ", most_rows, " with ", wg, " invocations"});
     if (depth == 0 || depth % 4 || depth > CHAIN_WIDTH)
         return unsupported({"BK is ", depth, "; it must be a multiple of 4 up to ", CHAIN_WIDTH});
     return std::nullopt;
@@ -179,8 +180,9 @@ std::optional<Status> unfit(const ChainKey& key, const DeviceCaps& caps) {
     if (auto why = unfit_module(module, caps)) return why;
     if (auto why = module.on_matrix_units ? unfit_tile(key, caps) : unfit_simt_tile(key, caps)) return why;
     const uint32_t layers = key.value(CHAIN_ID_LAYERS);
-    if (layers == 0 || layers > module.layers)
-        return unsupported({"LAYERS is ", layers, "; it must be 1 to ", module.layers});
+    const uint32_t most_layers = module.layers - (key.value(CHAIN_ID_COUNTED) != 0);
+    if (layers == 0 || layers > most_layers)
+        return unsupported({"LAYERS is ", layers, "; it must be 1 to ", most_layers});
     if (auto why = unfit_widths(key)) return why;
     if (const uint64_t bytes = shared_bytes(key); bytes > caps.shared_bytes)
         return unsupported({"it takes ", bytes, " bytes of shared memory; the device has ", caps.shared_bytes});

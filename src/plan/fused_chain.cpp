@@ -18,15 +18,25 @@ Refusal no(std::initializer_list<TextPiece> text) { return {VKGEMM_ERROR_UNSUPPO
 std::optional<Status> unfit_epilogue(const Problem& p) {
     size_t at = 0;
     const auto kind = [&](size_t i) { return i < p.epilogue.count ? p.epilogue.step[i].kind : VKGEMM_STEP_NONE; };
+    if (kind(0) == VKGEMM_STEP_DRELU && p.epilogue.count == 1) {
+        const Type residual = epilogue_type(p, VKGEMM_SLOT_RESIDUAL).value_or(p.d.type);
+        if (residual == p.d.type) return std::nullopt;
+        return no({"its residual is ", info(residual).name, "; one dispatch takes one of D's type (",
+                   info(p.d.type).name, ")"});
+    }
     if (kind(at) == VKGEMM_STEP_BIAS_COL) ++at;
     const VkgemmStepKind step = kind(at);
     const bool known = step == VKGEMM_STEP_NONE || step == VKGEMM_STEP_RELU || step == VKGEMM_STEP_GELU ||
                        step == VKGEMM_STEP_SILU || step == VKGEMM_STEP_LEAKY_RELU || step == VKGEMM_STEP_CLAMP;
     if (!known || at + (step != VKGEMM_STEP_NONE) != p.epilogue.count)
         return no(
-            {"one dispatch takes a bias of columns, and then ReLU, leaky ReLU, GELU, SiLU or a clamp, as epilogue"});
+            {"one dispatch takes a bias of columns, and then ReLU, leaky ReLU, GELU, SiLU or a clamp, as epilogue, or "
+             "the derivative of ReLU alone"});
     return std::nullopt;
 }
+
+// The elements from the first to beyond the last, if all rows were whole.
+uint64_t span(const Matrix& m, uint64_t rows, uint64_t cols) { return m.ld * (m.layout == rowMajor ? rows : cols); }
 
 std::optional<Status> unfit_layer(const Problem& p) {
     const Type type = p.a.type;
@@ -44,13 +54,13 @@ std::optional<Status> unfit_layer(const Problem& p) {
     if (p.cSource != VKGEMM_C_NONE) return no({"it has a C"});
     if (p.scalars) return no({"it has scalars in memory"});
     if (p.batchInvariant) return no({"it is batch-invariant"});
-    if (p.a.layout != rowMajor || p.d.layout != rowMajor) return no({"one dispatch is for row-major A and D"});
-    if (std::max(p.a.ld, p.d.ld) * p.m > max_span || p.b.ld * std::max(p.k, p.n) > max_span)
+    if (std::max({span(p.a, p.m, p.k), span(p.b, p.k, p.n), span(p.d, p.m, p.n)}) > max_span)
         return no({"a matrix spans more than ", max_span, " elements"});
     return unfit_epilogue(p);
 }
 
-// The first module that the device can run; otherwise why not the last one.
+// The first module that the device can run; otherwise why not the last one. `layers` includes the place for the address
+// of the rows.
 Result<const ChainModule*> module_for(const DeviceCaps& caps, Type type, size_t layers) {
     std::optional<Status> why;
     for (const ChainModule& m : chain_modules) {
@@ -119,6 +129,10 @@ bool Fusing::wide(const Matrix& m, uint64_t row) const {
     return alignment % 16 == 0 && m.ld % in_16_bytes == 0 && row % in_16_bytes == 0;
 }
 
+// Of an A or D: the length of its rows in memory. Those of a column-major one have m elements, which may vary, so they
+// may end within a vector.
+uint64_t whole_row(const Matrix& m, uint64_t cols) { return m.layout == rowMajor ? cols : 0; }
+
 uint32_t Fusing::flags(size_t layer) const {
     const Problem& p = layers[layer];
     uint32_t out = 0, at = 0;
@@ -131,7 +145,8 @@ uint32_t Fusing::flags(size_t layer) const {
     const bool by_columns = p.b.layout == columnMajor;
     if (by_columns) out |= CHAIN_TRANS_B;
     if (wide(p.b, by_columns ? p.k : p.n)) out |= CHAIN_WIDE_B;
-    if (wide(p.d, p.n)) out |= CHAIN_WIDE;
+    if (wide(p.d, whole_row(p.d, p.n))) out |= CHAIN_WIDE;
+    if (p.d.layout == columnMajor) out |= CHAIN_TRANS_D;
     return out;
 }
 
@@ -156,9 +171,11 @@ void Fusing::add_layers(ChainKey& to, const Weights& weights) const {
     const auto add = [&](uint32_t id, uint64_t value) { to.constants.push_back({id, static_cast<uint32_t>(value)}); };
     add(CHAIN_ID_LAYERS, layers.size());
     add(CHAIN_ID_INPUTS, first.k);
-    add(CHAIN_ID_WIDE_ROWS, wide(first.a, first.k));
+    add(CHAIN_ID_WIDE_ROWS, wide(first.a, whole_row(first.a, first.k)));
     add(CHAIN_ID_LDA, first.a.ld);
     add(CHAIN_ID_MAX_WIDTH, widest);
+    add(CHAIN_ID_TRANS_A, first.a.layout == columnMajor);
+    add(CHAIN_ID_COUNTED, is_counted(first));
     for (size_t i = 0; i < layers.size(); ++i) add_layer(to, i, weights.first_chunk[i]);
     std::ranges::sort(to.constants, {}, &ChainConstant::id);
 }
@@ -242,7 +259,12 @@ Result<FusedChain> fuse(const DeviceCaps& caps, std::span<const Problem> complet
     if (all_kept && completed[0].m > chain_most_rows_all_kept)
         return no({"every D is kept, and m is ", completed[0].m, "; above ", chain_most_rows_all_kept,
                    " separate products are faster then"});
-    const auto module = module_for(caps, completed[0].a.type, completed.size());
+    const size_t places = completed.size() + is_counted(completed[0]);
+    if (places > CHAIN_LAYERS)
+        return no({"there are ", completed.size(),
+                   " products, with rows that the GPU counts; one dispatch computes up to ", CHAIN_LAYERS - 1,
+                   " of them"});
+    const auto module = module_for(caps, completed[0].a.type, places);
     if (!module) return module.status();
     const uint32_t step = (*module)->on_matrix_units ? matrix_size(**module, caps) : 4;
     const Fusing fusing = {.caps = caps,

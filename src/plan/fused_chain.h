@@ -21,6 +21,9 @@ struct FusedChain {
     uint32_t groups(uint64_t rows) const;
 };
 
+/// Whether the rows of a product are counted on the GPU.
+inline bool is_counted(const Problem& p) { return p.grouping == VKGEMM_GROUPING_TABLE; }
+
 /// `completed` are the problems of a chain, which meet; `kept` as in ChainProblem. Refused with the reason why several
 /// plans must do.
 Result<FusedChain> fuse(const DeviceCaps&, std::span<const Problem> completed, uint32_t kept, const Request&);

@@ -121,6 +121,14 @@ VkgemmChainAccess workspace_access(const plan::Chain& chain) {
                        .size = chain.workspace_bytes}};
 }
 
+// The m of a chain that is one dispatch. Plans of separate products report it themselves.
+VkgemmAccess group_access() {
+    return {.slot = VKGEMM_SLOT_GROUPS,
+            .stage = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+            .access = VK_ACCESS_SHADER_READ_BIT,
+            .size = sizeof(VkgemmGroup)};
+}
+
 // Of one product: what a run brings for it.
 std::vector<VkgemmAccess> accesses_of(const VkgemmChain_T& chain, size_t product) {
     VkgemmAccess all[VKGEMM_SLOT_COUNT];
@@ -128,9 +136,11 @@ std::vector<VkgemmAccess> accesses_of(const VkgemmChain_T& chain, size_t product
     vkgemmGetPlanAccesses(chain.products[product].get(), &count, all);
     std::vector<VkgemmAccess> out(all, all + count);
     std::erase_if(out, [&](const VkgemmAccess& x) {
-        return x.slot == VKGEMM_SLOT_WORKSPACE || (x.slot == VKGEMM_SLOT_A && product > 0) ||
+        return x.slot == VKGEMM_SLOT_WORKSPACE ||
+               ((x.slot == VKGEMM_SLOT_A || x.slot == VKGEMM_SLOT_GROUPS) && product > 0) ||
                (x.slot == VKGEMM_SLOT_D && !chain.plan.kept[product]);
     });
+    if (chain.plan.counted && chain.plan.fused && product == 0) out.push_back(group_access());
     return out;
 }
 

@@ -52,6 +52,8 @@ std::optional<Status> unfit_operands(const ChainRun& r, const VkgemmRun& run, si
     if (!r.chain->plan.kept[product] && !is_unset(run.d))
         return refused("d", "this D is not kept; set its bit in VkgemmChainProblem::kept to have it stored");
     if (!is_unset(run.workspace)) return refused("workspace", "set VkgemmChainRun::workspace");
+    if (product > 0 && !is_unset(run.groups))
+        return refused("groups", "the rows of all products are those of product 0");
     return std::nullopt;
 }
 
@@ -160,6 +162,8 @@ std::optional<Status> check_fused(FusedProduct& out, const ChainRun& r, size_t p
     out.slots = {};
     if (!plan::is_empty(out.problem.completed))  // which reads nothing
         out.slots = plan::requirements_of(out.problem.completed, p.plan.operand_alignment);
+    if (r.chain->plan.counted && product == 0 && !plan::is_empty(out.problem.completed))
+        out.slots[VKGEMM_SLOT_GROUPS] = {.bytes = sizeof(VkgemmGroup), .alignment = 4, .reads = true};
     if (product > 0) out.slots[VKGEMM_SLOT_A] = {};
     if (!r.chain->plan.kept[product]) out.slots[VKGEMM_SLOT_D] = {};
     out.work = {.problem = &out.problem.completed, .slots = &out.slots, .steps = {}, .parts = {}};
@@ -175,11 +179,14 @@ class FusedArguments {
     }
     void add(const FusedProduct& p) {
         put(at_, p.operands[VKGEMM_SLOT_B].address);
-        put(at_ + 2, p.operands[VKGEMM_SLOT_BIAS].address);
+        const bool has_bias = p.slots[VKGEMM_SLOT_BIAS].bytes != 0;  // otherwise there may be a residual
+        put(at_ + 2, p.operands[has_bias ? VKGEMM_SLOT_BIAS : VKGEMM_SLOT_RESIDUAL].address);
         put(at_ + 4, p.operands[VKGEMM_SLOT_D].address);
         words_[at_ + 6] = std::bit_cast<uint32_t>(static_cast<float>(p.run.alpha));
         at_ += CHAIN_LAYER_WORDS;
     }
+    /// After the last layer.
+    void set_group(const Resolved& group) { put(at_, group.address); }
     uint32_t rows() const { return words_[2]; }
     const void* data() const { return words_.data(); }
 
@@ -198,7 +205,8 @@ void add_touched(TouchedList& list, const ChainRun& r, size_t product, const Wor
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
         const auto slot = VkgemmSlot(i);
         if ((*work.slots)[i].bytes == 0 || slot == VKGEMM_SLOT_WORKSPACE) continue;
-        if ((slot == VKGEMM_SLOT_A && product > 0) || (slot == VKGEMM_SLOT_D && !r.chain->plan.kept[product])) continue;
+        if ((slot == VKGEMM_SLOT_A || slot == VKGEMM_SLOT_GROUPS) && product > 0) continue;
+        if (slot == VKGEMM_SLOT_D && !r.chain->plan.kept[product]) continue;
         list.add(product, slot, operands[i], footprint(work, slot, operands[i]));
     }
 }
@@ -262,6 +270,7 @@ Result<VkgemmRun> product_run(const ChainRun& r, size_t product) {
         const Result<VkgemmRun> first = read_struct(r.run.runs);
         if (!first) return about_product(0, first.status());
         if (auto why = unlike_first(*run, *first)) return about_product(product, *why);
+        if (!r.chain->plan.fused) run->groups = first->groups;
     }
     if (product > 0 && !r.chain->plan.fused) run->a = d_of(r, product - 1);
     run->d = d_of(r, product);
@@ -293,13 +302,16 @@ void record_fused(const ChainRun& r, VkCommandBuffer cmd) {
     const VkgemmChain_T& chain = *r.chain;
     const DeviceFunctions& f = chain.context->device.functions;
     FusedArguments args;
+    Resolved group{};
     for (size_t i = 0; i < chain.products.size(); ++i) {
         const Result<VkgemmRun> run = product_run(r, i);
         FusedProduct product;
         check_fused(product, r, i, *run);
         if (i == 0) args.set_rows(product.operands[VKGEMM_SLOT_A], product.problem.completed.m);
+        if (i == 0) group = product.operands[VKGEMM_SLOT_GROUPS];
         args.add(product);
     }
+    if (chain.plan.counted) args.set_group(group);
     const uint32_t groups = chain.plan.fused->groups(args.rows());
     record_barrier_before(f, cmd, r.run.flags);
     if (groups) {

@@ -2,6 +2,7 @@
 // When one dispatch computes a chain: on a recorded device, without a GPU.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "plan/fused_chain.h"
@@ -47,6 +48,20 @@ struct Case {
     }
 };
 
+Problem gradient() {
+    Problem p = layer(64, 64);
+    p.epilogue = {};
+    p.epilogue.add({.kind = VKGEMM_STEP_DRELU});
+    return p;
+}
+
+void count_rows(Case& c) {
+    for (Problem& p : c.layers) {
+        p.grouping = VKGEMM_GROUPING_TABLE;
+        p.upTo = VKGEMM_UP_TO_M;
+    }
+}
+
 uint32_t value_of(const FusedChain& f, uint32_t id) { return f.key.value(id); }
 
 }  // namespace
@@ -79,6 +94,35 @@ TEST_CASE("fusing: four layers of 64 on an H200") {
     CHECK(value_of(*narrow, CHAIN_ID_FLAGS + 3) == (VKGEMM_STEP_RELU | CHAIN_WIDE_B | CHAIN_TRANS_B | CHAIN_STORED));
     c.request.operand_alignment = 2;
     CHECK(value_of(*c.fuse(), CHAIN_ID_WIDE_ROWS) == 0);
+}
+
+TEST_CASE("fusing: a column-major A and D, gradients, and rows that the GPU counts") {
+    Case c;
+    c.layers[0].a.layout = columnMajor;
+    c.layers[1] = gradient();
+    c.layers[3].d = {.layout = columnMajor, .ld = 65540};  // columns of whole 8 bytes
+    count_rows(c);
+    const auto fused = c.fuse();
+    REQUIRE_MESSAGE(bool(fused), fused.status().text);
+    CHECK(fused->key.module->name == "chain_f16_converted");
+    CHECK(value_of(*fused, CHAIN_ID_TRANS_A) == 1);
+    CHECK(value_of(*fused, CHAIN_ID_LDA) == 65536);
+    CHECK(value_of(*fused, CHAIN_ID_WIDE_ROWS) == 1);
+    CHECK(value_of(*fused, CHAIN_ID_COUNTED) == 1);
+    CHECK(value_of(*fused, CHAIN_ID_FLAGS + 1) == (VKGEMM_STEP_DRELU | CHAIN_WIDE_B | CHAIN_WIDE));
+    CHECK(value_of(*fused, CHAIN_ID_FLAGS + 3) == (VKGEMM_STEP_RELU | CHAIN_WIDE_B | CHAIN_STORED | CHAIN_TRANS_D));
+    ChainKey key = fused->key;
+    CHECK_FALSE(unfit(key, c.caps));
+    c.layers.assign(6, layer(64, 64));
+    key = c.fuse()->key;
+    CHECK_FALSE(unfit(key, c.caps));
+    std::ranges::find(key.constants, uint32_t{CHAIN_ID_COUNTED}, &ChainConstant::id)->value = 1;
+    REQUIRE(unfit(key, c.caps));
+    CHECK(unfit(key, c.caps)->text.find("LAYERS is 6; it must be 1 to 5") != std::string::npos);
+    c.layers.assign(3, layer(64, 64));  // with the group, four places
+    count_rows(c);
+    c.caps.max_push_constant_bytes = 128;
+    CHECK(c.fuse()->key.module->name == "chain_simt_f16_4");
 }
 
 TEST_CASE("fusing: weights that do not fit are loaded for each turn, and conversions are not required") {
@@ -149,7 +193,25 @@ TEST_CASE("fusing: the reason against one dispatch") {
     refused([](Case& c) { c.layers[1].a.type = f32; }, {"product 1", "type f32", "product 0", "f16"});
     refused([](Case& c) { c.layers[1].accumulate = f16; }, {"product 1", "sums of f32"});
     refused([](Case& c) { c.layers[1].cSource = VKGEMM_C_IS_D; }, {"product 1", "C"});
-    refused([](Case& c) { c.layers[3].d.layout = columnMajor; }, {"product 3", "row-major"});
+    refused(
+        [](Case& c) {
+            c.layers.assign(6, layer(64, 64));
+            count_rows(c);
+        },
+        {"6 products", "GPU counts", "up to 5"});
+    refused(
+        [](Case& c) {
+            count_rows(c);
+            c.caps.max_push_constant_bytes = 128;
+        },
+        {"184 bytes of push constants", "128"});
+    refused([](Case& c) { c.layers[1].epilogue.add({.kind = VKGEMM_STEP_DRELU}); }, {"product 1", "ReLU alone"});
+    refused(
+        [](Case& c) {
+            c.layers[1] = gradient();
+            c.layers[1].residualType = f32;
+        },
+        {"product 1", "residual is f32", "f16"});
     refused([](Case& c) { c.layers[0].batchInvariant = true; }, {"batch-invariant"});
     refused([](Case& c) { c.layers[0].epilogue.add({.kind = VKGEMM_STEP_BIAS_COL}); },
             {"product 0", "bias of columns"});

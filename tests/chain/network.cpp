@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <random>
 
@@ -27,7 +28,8 @@ Problem problem_of(const NetworkCase& c, size_t layer) {
     p.m = c.rows;
     p.n = l.width;
     p.k = layer ? c.layers[layer - 1].width : c.inputs;
-    if (layer == 0) p.a = {.type = c.type, .ld = c.inputs + c.pad};
+    if (layer == 0) p.a = {.type = c.type, .ld = (c.a_column_major ? c.rows : c.inputs) + c.pad};
+    if (layer == 0 && c.a_column_major) p.a.layout = VKGEMM_LAYOUT_COLUMN_MAJOR;
     if (l.b_column_major) p.b.layout = VKGEMM_LAYOUT_COLUMN_MAJOR;
     p.d.ld = (c.d_column_major ? c.rows : l.width) + c.pad;
     if (c.d_column_major) p.d.layout = VKGEMM_LAYOUT_COLUMN_MAJOR;
@@ -35,7 +37,8 @@ Problem problem_of(const NetworkCase& c, size_t layer) {
     if (l.act != VKGEMM_STEP_NONE)
         p.epilogue.add({.kind = l.act, .low = l.act == VKGEMM_STEP_CLAMP ? -3.0F : 0.25F, .high = 5});
     p.biasType = l.bias_type;
-    if (c.varies) p.upTo = VKGEMM_UP_TO_M;
+    if (c.varies || c.counted) p.upTo = VKGEMM_UP_TO_M;
+    if (c.counted) p.grouping = VKGEMM_GROUPING_TABLE;
     return p;
 }
 
@@ -56,12 +59,16 @@ Network::Region Network::place(uint64_t bytes) {
 Network::Network(const NetworkCase& c, Fill how, uint64_t seed) : case_(c) {
     const uint64_t e = bytes_of(c.type);
     for (size_t i = 0; i < c.layers.size(); ++i) problems_.push_back(problem_of(c, i));
-    a_ = place(c.rows * (c.inputs + c.pad) * e);
+    a_ = place((c.a_column_major ? c.inputs : c.rows) * problems_[0].a.ld * e);
+    group_ = place(sizeof(VkgemmGroup));
     for (size_t i = 0; i < c.layers.size(); ++i) {
         const Problem& p = problems_[i];
         const uint64_t lines = c.d_column_major ? p.n : p.m;
-        layers_.push_back(
-            {place(p.k * p.n * e), place(p.n * bytes_of(bias_type(c, c.layers[i]))), place(lines * p.d.ld * e)});
+        layers_.push_back({.b = place(p.k * p.n * e),
+                           .bias = place(p.n * bytes_of(bias_type(c, c.layers[i]))),
+                           .d = place(lines * p.d.ld * e),
+                           .residual = {}});
+        if (c.layers[i].act == VKGEMM_STEP_DRELU) layers_.back().residual = place(lines * p.d.ld * e);
     }
     auto made = device().createBuffer(end_ + 65536, host::Memory::host);
     REQUIRE_MESSAGE(bool(made), made.status().text);
@@ -91,6 +98,9 @@ void Network::fill(Fill how, uint64_t seed) {
         const Type type = bias_type(case_, case_.layers[i]);
         for (uint64_t j = 0; j < p.n; ++j)
             encode(type, rounded(case_.type, number(false)), to + layers_[i].bias.offset + j * bytes_of(type));
+        const double signs[] = {-1, -0.0, 0, 1, 0x1p-14, std::nan("")};
+        for (uint64_t j = 0; j < layers_[i].residual.bytes / e; ++j)
+            encode(case_.type, signs[random() % std::size(signs)], to + layers_[i].residual.offset + j * e);
     }
 }
 
@@ -132,7 +142,9 @@ std::vector<Run> Network::runs(uint64_t rows) const {
         Run& r = out[i];
         if (i == 0) r.a = operand(a_);
         r.b = operand(layers_[i].b);
+        if (i == 0 && case_.counted) r.groups = operand(group_);
         if (case_.layers[i].bias) r.bias = operand(layers_[i].bias);
+        if (case_.layers[i].act == VKGEMM_STEP_DRELU) r.residual = operand(layers_[i].residual);
         if (i + 1 == layers_.size() || (case_.kept >> i & 1)) r.d = operand(layers_[i].d);
         r.alpha = case_.layers[i].alpha;
         if (case_.varies) r.sizes = Sizes{.m = rows, .n = problems_[i].n, .k = problems_[i].k, .batch = 1};
@@ -140,7 +152,13 @@ std::vector<Run> Network::runs(uint64_t rows) const {
     return out;
 }
 
-void Network::poison_results(uint64_t) {
+void Network::set_count(uint64_t rows) {
+    VkgemmGroup group{};
+    group.m = static_cast<uint32_t>(rows);
+    std::memcpy(memory_.mapped().data() + group_.offset, &group, sizeof group);
+}
+
+void Network::poison_results() {
     const uint64_t e = bytes_of(case_.type);
     for (const LayerMemory& l : layers_)
         for (uint64_t at = 0; at + e <= l.d.bytes; at += e)
@@ -166,7 +184,9 @@ void Network::check_untouched(uint64_t rows, const std::vector<std::byte>& befor
 }
 
 void Network::run_chain(const Chain& chain, uint64_t rows) {
-    poison_results(rows);
+    poison_results();
+    set_count(rows);
+    rows = std::min(rows, case_.rows);
     const std::vector<std::byte> before(memory_.mapped().begin(), memory_.mapped().end());
     const std::vector<Run> all = runs(rows);
     ChainRun run = {.runs = all};
@@ -177,12 +197,15 @@ void Network::run_chain(const Chain& chain, uint64_t rows) {
 }
 
 void Network::run_separately(uint64_t rows) {
-    poison_results(rows);
+    poison_results();
     const std::vector<std::byte> before(memory_.mapped().begin(), memory_.mapped().end());
     std::vector<Run> all = runs(rows);
     std::vector<Plan> plans;
     for (size_t i = 0; i < all.size(); ++i) {
         Problem p = problems_[i];
+        p.grouping = VKGEMM_GROUPING_NONE;
+        if (case_.counted) all[i].sizes = Sizes{.m = rows, .n = p.n, .k = p.k, .batch = 1};
+        all[i].groups = {};
         if (i > 0) {
             p.a = problems_[i - 1].d;
             p.a.type = case_.type;

@@ -27,6 +27,8 @@ struct NetworkCase {
     uint64_t pad = 0;     // elements between rows of the first A and of every D
     bool varies = false;  // m is up to `rows`
     bool d_column_major = false;
+    bool a_column_major = false;
+    bool counted = false;  // m is in memory, up to `rows`
 };
 
 /// What A, B and bias are. With `ones` as weights, an infinity meets no 0, whose product with it is NaN.
@@ -63,18 +65,19 @@ class Network {
         VkDeviceSize offset = 0, bytes = 0;
     };
     struct LayerMemory {
-        Region b, bias, d;
+        Region b, bias, d, residual;
     };
     Region place(uint64_t bytes);
     Operand operand(const Region& r) const { return memory_.operand(r.offset, r.bytes); }
     std::vector<double> numbers(const Region&, uint64_t rows, uint64_t cols, const Matrix&) const;
     void fill(Fill, uint64_t seed);
-    void poison_results(uint64_t rows);
+    void poison_results();
+    void set_count(uint64_t rows);
     void check_untouched(uint64_t rows, const std::vector<std::byte>& before, bool all_d) const;
 
     NetworkCase case_;
     std::vector<Problem> problems_;
-    Region a_;
+    Region a_, group_;
     std::vector<LayerMemory> layers_;
     VkDeviceSize end_ = 256;
     host::Buffer memory_, workspace_;

@@ -207,7 +207,7 @@ TEST_CASE("chains: keys without matrix units that are skipped, with the reason")
                   {{"LAYERS=", "LAYERS=5", {"LAYERS is 5", "1 to 4"}},
                    {"MAX_WIDTH=", "MAX_WIDTH=33", {"MAX_WIDTH is 33", "multiple of 4"}},
                    {"WG=", "WG=15", {"WG is 15", "16 to"}},
-                   {"BM=", "BM=129", {"BM is 129", "1 to 128 with 128 invocations"}},
+                   {"BM=", "BM=129", {"BM is 129", "multiple of 4 up to 128 with 128 invocations"}},
                    {"BK=", "BK=6", {"BK is 6", "multiple of 4"}},
                    {"BK=", "BK=68", {"BK is 68", "64"}}});
 }

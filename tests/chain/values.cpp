@@ -131,6 +131,58 @@ TEST_CASE("chains: any m up to the problem's") {
     }
 }
 
+/// Rows by the GPU's count, of which the first A may have columns that are no multiple of a vector long.
+void counted_rows(const NetworkCase& c) {
+    Network net(c, Fill::small_integers, 8);
+    for (const uint32_t flags : {uint32_t{VKGEMM_CHAIN_SEPARATE}, 0u}) {
+        CAPTURE(flags);
+        const auto chain = make_chain(net.chain_problem(flags));
+        CAPTURE(std::string(chain.info().kernel));
+        for (const uint64_t rows : {100, 64, 33, 1, 0, 101, 1 << 30}) {
+            CAPTURE(rows);
+            net.run_separately(std::min(rows, c.rows));
+            const auto expected = net.d_bytes(2), kept = net.d_bytes(0);
+            net.run_chain(chain, rows);
+            CHECK(net.d_bytes(2) == expected);
+            CHECK(net.d_bytes(0) == kept);
+        }
+    }
+}
+
+TEST_CASE("chains: rows that the GPU counts, and a column-major A") {
+    if (!device().hasAddresses()) return;
+    for (const vkgemm::Type type : {VKGEMM_TYPE_F32, VKGEMM_TYPE_F16, VKGEMM_TYPE_BF16}) {
+        if (type != VKGEMM_TYPE_F32 && !stores_16_bits()) continue;
+        CAPTURE(int(type));
+        NetworkCase c = renderer(type);
+        c.kept = 1;
+        c.counted = true;
+        c.a_column_major = true;
+        c.pad = 4;  // columns begin at multiples of 16 bytes, and end within them
+        counted_rows(c);
+        c.pad = 1;
+        c.inputs = 13;
+        same_bits(c);
+    }
+}
+
+TEST_CASE("chains: gradients through the derivative of ReLU, in rows and in columns") {
+    for (const vkgemm::Type type : {VKGEMM_TYPE_F32, VKGEMM_TYPE_F16, VKGEMM_TYPE_BF16}) {
+        if (type != VKGEMM_TYPE_F32 && !stores_16_bits()) continue;
+        CAPTURE(int(type));
+        NetworkCase c = {.type = type, .rows = 75, .inputs = 8, .kept = 3};
+        for (const uint64_t width : {24, 13, 16})
+            c.layers.push_back({.width = width, .act = VKGEMM_STEP_DRELU, .b_column_major = true});
+        c.layers[2].act = VKGEMM_STEP_NONE;
+        same_bits(c);
+        c.layers[2].act = VKGEMM_STEP_DRELU;
+        c.layers[0].alpha = 2;
+        c.pad = 5;
+        c.d_column_major = true;
+        same_bits(c);
+    }
+}
+
 TEST_CASE("chains: NaN and infinity pass through as through separate products") {
     const double inf = std::numeric_limits<double>::infinity();
     NetworkCase c = renderer(VKGEMM_TYPE_F32);

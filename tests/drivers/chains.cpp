@@ -12,12 +12,19 @@ namespace {
 struct Network {
     const char* name;
     std::vector<uint64_t> widths;  // of the first A, and of every D
+    bool encoded = false;          // the first A is column-major, and the GPU counts the rows
+    bool gradients = false;        // through the derivative of ReLU; every D is kept, and the last is column-major
 };
-const Network networks[] = {{"64-64-64-64-64", {64, 64, 64, 64, 64}},
-                            {"32-64-64-64-8", {32, 64, 64, 64, 8}},
-                            {"24-48-48-48-48-48-3", {24, 48, 48, 48, 48, 48, 3}}};
+const Network networks[] = {
+    {.name = "64-64-64-64-64", .widths = {64, 64, 64, 64, 64}},
+    {.name = "32-64-64-64-8", .widths = {32, 64, 64, 64, 8}},
+    {.name = "24-48-48-48-48-48-3", .widths = {24, 48, 48, 48, 48, 48, 3}},
+    {.name = "encoded 32-64-64-64-8", .widths = {32, 64, 64, 64, 8}, .encoded = true},
+    {.name = "gradients 8-48-48-48-32", .widths = {8, 48, 48, 48, 32}, .gradients = true},
+};
 
-std::vector<Problem> layers(Type type, const std::vector<uint64_t>& widths) {
+std::vector<Problem> layers(Type type, const Network& n) {
+    const std::vector<uint64_t>& widths = n.widths;
     std::vector<Problem> out;
     for (size_t i = 0; i + 1 < widths.size(); ++i) {
         Problem p;
@@ -25,8 +32,20 @@ std::vector<Problem> layers(Type type, const std::vector<uint64_t>& widths) {
         p.n = widths[i + 1];
         p.k = widths[i];
         p.a.type = type;
-        p.epilogue.add({.kind = VKGEMM_STEP_BIAS_COL});
-        p.epilogue.add({.kind = i + 2 < widths.size() ? VKGEMM_STEP_RELU : VKGEMM_STEP_SILU});
+        const bool is_last = i + 2 == widths.size();
+        if (n.encoded) {
+            if (i == 0) p.a.layout = plan::columnMajor;
+            p.upTo = VKGEMM_UP_TO_M;
+            p.grouping = VKGEMM_GROUPING_TABLE;
+        }
+        if (n.gradients) {
+            p.b.layout = plan::columnMajor;
+            if (is_last) p.d.layout = plan::columnMajor;
+            if (!is_last) p.epilogue.add({.kind = VKGEMM_STEP_DRELU});
+        } else {
+            p.epilogue.add({.kind = VKGEMM_STEP_BIAS_COL});
+            p.epilogue.add({.kind = is_last ? VKGEMM_STEP_SILU : VKGEMM_STEP_RELU});
+        }
         const auto completed = plan::complete(p);
         if (!completed) give_up(completed.status().text);
         out.push_back(*completed);
@@ -40,7 +59,7 @@ int spilling_chains(const Compiler& compiler) {
     int compiled = 0, bad = 0;
     for (const Type type : {VKGEMM_TYPE_F32, VKGEMM_TYPE_F16, VKGEMM_TYPE_BF16})
         for (const Network& n : networks) {
-            const auto fused = plan::fuse(compiler.caps, layers(type, n.widths), 0, {});
+            const auto fused = plan::fuse(compiler.caps, layers(type, n), n.gradients ? 7 : 0, {});
             if (!fused) {
                 std::printf("%s of %s: %s\n", n.name, plan::info(type).name.data(), fused.status().text.c_str());
                 continue;
