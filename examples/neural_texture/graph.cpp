@@ -12,6 +12,15 @@ constexpr vk::MemoryBarrier2 around_frames(Stage::eAllCommands, Access::eMemoryW
                                            Stage::eAllCommands | Stage::eHost,
                                            Access::eMemoryRead | Access::eMemoryWrite);
 
+/// The accesses of a matrix product, in the words of synchronization2, come from vkgemm.
+std::vector<Use> uses_of(const std::vector<VkgemmRunAccess>& all) {
+    std::vector<Use> uses;
+    for (const VkgemmRunAccess& a : all)
+        uses.push_back(
+            {Resource{a.buffer, a.size, a.offset}, vk::AccessFlags2(a.access), vk::PipelineStageFlags2(a.stage)});
+    return uses;
+}
+
 void add_once(std::vector<uint64_t>& ids, uint64_t id) {
     if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
 }
@@ -61,15 +70,19 @@ void Graph::bind(const Commands& commands, vk::Pipeline pipeline, const std::vec
     if (!push.empty()) commands.pushConstants<uint32_t>(*gpu_.layout, Gpu::stages, 0, push);
 }
 
-/// The node of a matrix product: its accesses, in the words of synchronization2, come from vkgemm.
 void Graph::product(const std::string& name, const vkgemm::Plan& plan, const vkgemm::Run& run) {
-    std::vector<Use> uses;
-    for (const VkgemmRunAccess& a : need(plan.accesses(run)))
-        uses.push_back(
-            {Resource{a.buffer, a.size, a.offset}, vk::AccessFlags2(a.access), vk::PipelineStageFlags2(a.stage)});
     pass(
-        name, std::move(uses), [&plan, run](const Commands& commands) { check(plan.record(*commands, run)); },
-        plan.info().kernel);
+        name, uses_of(need(plan.accesses(run))),
+        [&plan, run](const Commands& commands) { check(plan.record(*commands, run)); }, plan.info().kernel);
+}
+
+void Graph::chain(const char* name, const vkgemm::Chain& chain, const std::vector<vkgemm::Run>& runs,
+                  const Resource& space) {
+    const auto run = [space](const auto& all) { return vkgemm::ChainRun{.runs = all, .workspace = space.operand()}; };
+    pass(
+        name, uses_of(need(chain.accesses(run(runs)))),
+        [&chain, run, runs](const Commands& commands) { check(chain.record(*commands, run(runs))); },
+        chain.info().isOneDispatch ? chain.info().kernel : "a plan for each layer");
 }
 
 void Graph::fill(const Resource& b, uint32_t value) {

@@ -67,6 +67,8 @@ class Graph {
     void compute(const char* name, const std::vector<Use>& uses, const std::vector<uint32_t>& push,
                  const Groups& groups);
     void product(const std::string& name, const vkgemm::Plan& plan, const vkgemm::Run& run);
+    void chain(const char* name, const vkgemm::Chain& chain, const std::vector<vkgemm::Run>& runs,
+               const Resource& workspace);
     void fill(const Resource& buffer, uint32_t value);
     template <class T>
     void write(const char* name, const Resource& to, std::vector<T> data) {

@@ -19,11 +19,31 @@ constexpr const char* gradient_names[] = {"gradient of x0", "gradient of x1", "g
 uint32_t stride_of(uint32_t rows) { return divide_up(rows, 128) * 128; }  // from one column of the encoding to the next
 uint32_t slices_of(const Settings& s) { return std::gcd(s.batch / 64, most_slices * 64 / s.width); }
 
+constexpr uint32_t all_kept = 7;  // of four products: the last D always is
+constexpr vkgemm::PlanOptions options{.workspaceLimit = uint64_t{64} << 20};
+
 /// Makes a plan, and `workspace` as large as it needs.
 vkgemm::Plan make_plan(Gpu& gpu, const vkgemm::Problem& problem, uint64_t& workspace) {
-    vkgemm::Plan plan = need(gpu.context.createPlan(problem, {.workspaceLimit = uint64_t{64} << 20}));
+    vkgemm::Plan plan = need(gpu.context.createPlan(problem, options));
     workspace = std::max(workspace, plan.info().requiredBytes[VKGEMM_SLOT_WORKSPACE]);
     return plan;
+}
+
+vkgemm::Chain make_chain(Gpu& gpu, const std::vector<vkgemm::Problem>& problems, uint32_t kept, uint64_t& workspace) {
+    vkgemm::Chain chain = need(vkgemm::Chain::create(gpu.context, {problems, kept}, options));
+    workspace = std::max(workspace, chain.info().workspaceBytes);
+    return chain;
+}
+
+/// All layers forwards, for `rows`, or for as many of them at most as the GPU counts.
+std::vector<vkgemm::Problem> chained(const Settings& s, uint32_t rows, bool counted) {
+    std::vector<vkgemm::Problem> all;
+    for (const Layer& l : Network::layers_of(s)) {
+        all.push_back(products_of(s, l, rows).forward);
+        if (counted) all.back().upTo = VKGEMM_UP_TO_M;
+        if (counted) all.back().grouping = VKGEMM_GROUPING_TABLE;
+    }
+    return all;
 }
 
 }  // namespace
@@ -46,10 +66,8 @@ Products products_of(const Settings& s, const Layer& l, uint32_t rows) {
     p.forward = {.m = rows, .n = l.out, .k = l.in, .a = x, .d = {.type = x.type}};
     p.forward.epilogue.add({.kind = VKGEMM_STEP_BIAS_COL});
     if (!l.last) p.forward.epilogue.add({.kind = VKGEMM_STEP_RELU});
-    p.train = p.infer = p.forward;
+    p.train = p.forward;
     if (l.last) p.train.cSource = VKGEMM_C_SEPARATE;
-    p.infer.upTo = VKGEMM_UP_TO_M;
-    p.infer.grouping = VKGEMM_GROUPING_TABLE;
 
     p.weight = {.m = l.in, .n = l.out, .k = part, .batch = slices, .a = x, .d = {.type = vkgemm::f32}};
     p.weight.a.layout = l.first ? vkgemm::rowMajor : vkgemm::columnMajor;  // X^T is X read the other way
@@ -83,9 +101,11 @@ std::array<Layer, Network::count> Network::layers_of(const Settings& s) {
 std::vector<vkgemm::Problem> Network::problems(const Settings& s, uint32_t rows) {
     std::vector<vkgemm::Problem> all;
     for (const Layer& l : layers_of(s)) {
-        const Products train = products_of(s, l, s.batch), draw = products_of(s, l, rows);
-        all.insert(all.end(), {train.train, train.weight, train.bias, train.input, draw.forward, draw.infer});
+        const Products train = products_of(s, l, s.batch);
+        all.insert(all.end(), {train.train, train.weight, train.bias, train.input});
     }
+    for (const bool counted : {false, true})
+        for (const vkgemm::Problem& p : chained(s, rows, counted)) all.push_back(p);
     return all;
 }
 
@@ -108,6 +128,7 @@ Network::Network(Gpu& gpu, const Settings& s)
     feature_gradients = gpu.buffer("gradients of features", (parameter_count - first_feature) * word);
     ones_ = gpu.buffer("ones", bytes(batch / slices));
     uint64_t workspace = 0;
+    std::vector<vkgemm::Problem> hidden, inputs;
     for (uint32_t i = 0; i <= count; ++i) {
         const VkDeviceSize elements =
             i == 0 ? VkDeviceSize{stride_of(s.batch)} * layers[0].in : batch * layers[i - 1].out;
@@ -115,11 +136,16 @@ Network::Network(Gpu& gpu, const Settings& s)
         x_[i] = i == count ? dx_[i] : gpu.buffer(activation_names[i], bytes(elements));
         if (i == count) break;
         const Products p = products_of(s, layers[i], s.batch);
-        forward_[i] = make_plan(gpu, p.train, workspace);
+        if (layers[i].last)
+            last_ = make_plan(gpu, p.train, workspace);
+        else
+            hidden.push_back(p.train);
         weight_[i] = make_plan(gpu, p.weight, workspace);
         bias_[i] = make_plan(gpu, p.bias, workspace);
-        input_[i] = make_plan(gpu, p.input, workspace);
+        inputs.insert(inputs.begin(), p.input);
     }
+    hidden_ = make_chain(gpu, hidden, all_kept, workspace);
+    inputs_ = make_chain(gpu, inputs, all_kept, workspace);
     workspace_ = gpu.buffer("workspace", workspace);
 }
 
@@ -140,42 +166,40 @@ void Network::reset(Graph& graph) {
     adam(graph, 0, 0);  // this only writes the copy
 }
 
-vkgemm::Run Network::layer(uint32_t i, const Activations& x, const Resource& workspace) const {
-    return {.a = x[i].operand(),
-            .b = copy.operand(bytes(layers[i].first_weight)),
-            .d = x[i + 1].operand(),
-            .bias = copy.operand(bytes(layers[i].first_bias)),
-            .workspace = workspace.operand()};
+std::vector<vkgemm::Run> Network::runs() const {
+    std::vector<vkgemm::Run> all;
+    for (const Layer& l : layers)
+        all.push_back({.b = copy.operand(bytes(l.first_weight)), .bias = copy.operand(bytes(l.first_bias))});
+    return all;
 }
 
 void Network::gradients(Graph& graph, uint32_t step, bool add) {
     const uint32_t batch = settings.batch;
     graph.compute("encode", {reads(copy), writes(x_[0]), reads(copy.part(0, 16))},  // no list
                   words(1u, batch, stride_of(batch), step, first_feature), {.x = divide_up(batch, 128), .y = levels});
-    for (uint32_t i = 0; i < count; ++i) {
-        vkgemm::Run run = layer(i, x_, workspace_);
-        if (layers[i].last) {
-            run.c = targets_.operand();
-            run.beta = -1;  // gives the gradient of the loss
-        }
-        graph.product("layer " + layers[i].number, forward_[i], run);
-        if (i == 1)  // runs beside that product
-            graph.compute("reference", {writes(targets_)}, words(batch, step, settings.material), {.x = batch / 64});
+    std::vector<vkgemm::Run> forwards = runs(), backwards;
+    for (uint32_t i = count; i-- > 0;) {
+        forwards[i].d = x_[i + 1].operand();
+        backwards.push_back({.b = forwards[i].b, .d = dx_[i].operand(), .residual = x_[i].operand()});
     }
+    vkgemm::Run last = forwards.back();
+    last.a = x_[count - 1].operand();
+    last.c = targets_.operand();
+    last.workspace = workspace_.operand();
+    last.beta = -1;  // gives the gradient of the loss
+    forwards.pop_back();
+    forwards.front().a = x_[0].operand();
+    backwards.front().a = dx_[count].operand();
+    graph.chain("layers", hidden_, forwards, workspace_);
+    graph.compute("reference", {writes(targets_)}, words(batch, step, settings.material), {.x = batch / 64});
+    graph.product("last layer", last_, last);
+    graph.chain("dX", inputs_, backwards, workspace_);
+    graph.compute("loss", {reads(dx_[count]), writes(losses)}, {}, {.x = batch / 64});
+    graph.compute("scatter", {reads(dx_[0]), updates(feature_gradients)},
+                  words(batch, stride_of(batch), step, fixed_point),
+                  {.x = divide_up(batch, strip), .y = levels * table_parts});
     for (uint32_t i = count; i-- > 0;) {
         const Layer& l = layers[i];
-        graph.product("dX " + l.number, input_[i],
-                      {.a = dx_[i + 1].operand(),
-                       .b = copy.operand(bytes(l.first_weight)),
-                       .d = dx_[i].operand(),
-                       .residual = l.first ? vkgemm::Operand{} : x_[i].operand(),
-                       .workspace = workspace_.operand()});
-        // What follows runs beside this product, or, behind the first layer's, beside the scatter.
-        if (l.last) graph.compute("loss", {reads(dx_[count]), writes(losses)}, {}, {.x = batch / 64});
-        if (l.first)
-            graph.compute("scatter", {reads(dx_[0]), updates(feature_gradients)},
-                          words(batch, stride_of(batch), step, fixed_point),
-                          {.x = divide_up(batch, strip), .y = levels * table_parts});
         const auto sum = [&](const char* what, const vkgemm::Plan& plan, const Resource& rows, uint32_t first) {
             graph.product(what + l.number, plan,
                           {.a = rows.operand(),
@@ -224,30 +248,24 @@ Inference::Inference(Gpu& gpu, const Network& of, uint32_t rows) : of_(of), rows
         fail(std::to_string(rows) + " points need " + std::to_string(divide_up(rows, 64)) +
              " work groups, and the device has " + std::to_string(most) + " at most; take a smaller --size or --batch");
     points = gpu.buffer("uv", VkDeviceSize{stride_of(rows)} * 2 * sizeof(float));
-    const VkDeviceSize hidden = of.bytes(VkDeviceSize{rows} * of.settings.width);
-    x_[0] = gpu.buffer("encoded", of.bytes(VkDeviceSize{stride_of(rows)} * of.layers[0].in));
-    x_[1] = x_[3] = gpu.buffer("hidden a", hidden);
-    x_[2] = gpu.buffer("hidden b", hidden);
-    x_[4] = output = gpu.buffer("materials", of.bytes(VkDeviceSize{rows} * outputs));
+    encoded_ = gpu.buffer("encoded", of.bytes(VkDeviceSize{stride_of(rows)} * of.layers[0].in));
+    output = gpu.buffer("materials", of.bytes(VkDeviceSize{rows} * outputs));
     uint64_t workspace = 0;
-    for (uint32_t i = 0; i < Network::count; ++i) {
-        const Products p = products_of(of.settings, of.layers[i], rows);
-        all_[i] = make_plan(gpu, p.forward, workspace);
-        counted_[i] = make_plan(gpu, p.infer, workspace);
-    }
+    all_ = make_chain(gpu, chained(of.settings, rows, false), 0, workspace);
+    counted_ = make_chain(gpu, chained(of.settings, rows, true), 0, workspace);
     workspace_ = gpu.buffer("draw workspace", workspace);
 }
 
 void Inference::run(Graph& graph, const Resource* counted) const {
     Groups size{.x = divide_up(rows_, 128), .y = levels};
     if (counted) size.arguments = counted->part(offsetof(Counted, dispatch_x), sizeof(VkDispatchIndirectCommand));
-    graph.compute("encode", {reads(of_.copy), writes(x_[0]), reads(points)},
+    graph.compute("encode", {reads(of_.copy), writes(encoded_), reads(points)},
                   words(0u, rows_, stride_of(rows_), 0u, of_.first_feature), size);
-    for (uint32_t i = 0; i < Network::count; ++i) {
-        vkgemm::Run run = of_.layer(i, x_, workspace_);
-        if (counted) run.groups = counted->operand();
-        graph.product("layer " + of_.layers[i].number, (counted ? counted_ : all_)[i], run);
-    }
+    std::vector<vkgemm::Run> runs = of_.runs();
+    runs.front().a = encoded_.operand();
+    runs.back().d = output.operand();
+    if (counted) runs.front().groups = counted->operand();
+    graph.chain("layers", counted ? counted_ : all_, runs, workspace_);
 }
 
 }  // namespace renderer

@@ -2,10 +2,12 @@
 // A network that learns a texture: encoding -> 4 layers -> 8 numbers. Every layer is a product of vkgemm, forwards with
 // its bias and ReLU in the epilogue, and backwards as two products with transposed operands:
 //
-//     forward    X' = relu(X W + b)        infer the same, with rows that the GPU counts
-//     backward   dW = X^T dY, db = 1^T dY   dX = dY W^T, 0 where X is (the derivative of ReLU, in the epilogue)
+//     forward    X' = relu(X W + b)         layer after layer, as a chain
+//     backward   dX = dY W^T, 0 where X is (the derivative of ReLU, in the epilogue), as a chain from the last layer on
+//                dW = X^T dY, db = 1^T dY
 //
-// A further batch adds to dW and db by beta = 1. In training the last layer has C = the targets and beta = -1.
+// A further batch adds to dW and db by beta = 1. In training the last layer is a product of its own, which has C = the
+// targets and beta = -1.
 #pragma once
 #include <array>
 
@@ -34,15 +36,12 @@ struct Layer {
 struct Products {
     vkgemm::Problem forward, weight, bias, input;
     vkgemm::Problem train;  // forward, and of the last layer less the targets: the gradient of the loss
-    vkgemm::Problem infer;  // forward for `rows` at most, which the GPU counts
 };
 Products products_of(const Settings& settings, const Layer& layer, uint32_t rows);
 
 class Network {
    public:
     static constexpr uint32_t count = 4;  // of layers
-    using Plans = std::array<vkgemm::Plan, count>;
-    using Activations = std::array<Resource, count + 1>;  // the first is the encoding, the last the output
     static std::array<Layer, count> layers_of(const Settings& settings);
     /// The problems of all products, also to infer with `rows` at most.
     static std::vector<vkgemm::Problem> problems(const Settings& settings, uint32_t rows);
@@ -55,8 +54,8 @@ class Network {
     /// The same without the update of the parameters. With `add`, gradients are added to those that are there; without
     /// it, those of features are added to the zeros that the update left.
     void gradients(Graph& graph, uint32_t step, bool add);
-    /// What layer `i` reads and writes forwards.
-    vkgemm::Run layer(uint32_t i, const Activations& x, const Resource& workspace) const;
+    /// What each layer reads beside its activations.
+    std::vector<vkgemm::Run> runs() const;
     /// The loss of one point, on average over a batch whose `losses` were read, and the colour's PSNR.
     std::pair<double, double> mean_loss(std::span<const float> read) const;
 
@@ -75,11 +74,13 @@ class Network {
     void adam(Graph& graph, uint32_t step, float rate);
 
     Resource moments_, targets_, ones_, workspace_;
-    Activations x_, dx_;  // and their gradients
-    Plans forward_, weight_, bias_, input_;
+    std::array<Resource, count + 1> x_, dx_;  // activations, from the encoding to the output, and their gradients
+    vkgemm::Chain hidden_, inputs_;           // all layers but the last forwards; all of them backwards
+    vkgemm::Plan last_;
+    std::array<vkgemm::Plan, count> weight_, bias_;
 };
 
-/// What a frame or a picture needs to run the network: activations for `rows` points, and plans. A resize replaces it.
+/// What a frame or a picture needs to run the network for `rows` points. A resize replaces it.
 class Inference {
    public:
     Inference(Gpu& gpu, const Network& of, uint32_t rows);
@@ -91,9 +92,8 @@ class Inference {
    private:
     const Network& of_;
     uint32_t rows_;
-    Resource workspace_;
-    Network::Activations x_;
-    Network::Plans all_, counted_;
+    Resource encoded_, workspace_;
+    vkgemm::Chain all_, counted_;
 };
 
 }  // namespace renderer
