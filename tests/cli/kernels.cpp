@@ -19,7 +19,11 @@ TEST_CASE("kernels lists every kernel once, as a table or as JSON") {
     for (const Json& k : json["kernels"]) names.insert(k["name"]);
     CHECK(names.size() == json["kernels"].size());
     CHECK(names.contains("naive_f32_8x8"));
+    REQUIRE(json["chains"].size() == 3);
+    CHECK(json["chains"][0]["type"] == "f16");
     const std::string table = run(0, "kernels").out;
+    for (const Json& c : json["chains"])
+        CHECK_MESSAGE(contains(table, "chain of " + std::string(c["type"]) + ": "), c["how"]);
     for (const std::string& name : names) CHECK_MESSAGE(contains(table, name), name);
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// vkgemm kernels: every built-in kernel, and whether it fits the device (and a problem).
+// vkgemm kernels: every built-in kernel, and whether it fits the device (and a problem); and how chains are computed.
+#include <array>
+
 #include "commands/command.h"
 #include "measure/kernel_lookup.h"
 
@@ -73,6 +75,19 @@ nlohmann::ordered_json json_of(const Listed& k) {
             {"unfit", k.checked ? nlohmann::ordered_json() : nlohmann::ordered_json(k.checked.text)}};
 }
 
+/// How the device computes a chain, which is no kernel of the table: two layers of 64, by type.
+std::vector<std::pair<std::string, std::string>> chains(const host::Device& device) {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const auto& [name, type] : {std::pair{"f16", f16}, {"bf16", bf16}, {"f32", f32}}) {
+        std::array<Problem, 2> layers;
+        layers.fill({.m = 65536, .n = 64, .k = 64});
+        layers[0].a.type = type;
+        const auto text = Chain::explain(device.context(), {layers});
+        all.emplace_back(name, text ? text->substr(0, text->find('\n')) : text.status().text);
+    }
+    return all;
+}
+
 /// What follows the count of those that fit a problem: how to see the rest, or the library's reason against all.
 std::string rest_text(const host::Device& device, const Case& wanted, bool some) {
     std::string list = "; --all lists their tiles, and the others with the reasons against them";
@@ -106,6 +121,9 @@ int run(const Session& session, const Options& options) {
         products += !k.info->helper;
         json["kernels"].push_back(json_of(k));
     }
+    const auto in_chains = chains(*device);
+    json["chains"] = nlohmann::ordered_json::array();
+    for (const auto& [type, how] : in_chains) json["chains"].push_back({{"type", type}, {"how", how}});
     if (options.json != "-") {
         const bool is_short = wanted && !options.all;
         print(device_line(device->info()) + "\n" + (wanted ? wrapped(wanted->text, 0) : "") + "\n");
@@ -113,6 +131,8 @@ int run(const Session& session, const Options& options) {
         print("\n" + wrapped(std::to_string(fitting) + " of " + std::to_string(products) + " kernels fit" +
                                  (is_short ? rest_text(*device, *wanted, fitting > 0) : ""),
                              0));
+        if (!wanted)
+            for (const auto& [type, how] : in_chains) print(wrapped("chain of " + type + ": " + how, 0, 2));
     }
     if (Status s = file->commit(json_text(json)); !s) return session.fail(s);
     return session.finish(*device, exit_right);
