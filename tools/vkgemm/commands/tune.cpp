@@ -8,19 +8,14 @@
 #include "commands/tune_random.h"
 #include "commands/tuned_file.h"
 #include "measure/kernel_lookup.h"
-#include "measure/tuning_candidates.h"
+#include "measure/search.h"
 
 namespace vkgemm::tool::tune_command {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr double default_budget = 10;        // seconds for a problem, where no budget is given
-constexpr double give_up_ratio = 1.5;        // times the best so far: then a candidate is timed no further
-constexpr double max_predicted_ratio = 2.5;  // times the best one's predicted cost: then the rest is not tried
-constexpr double retime_ratio = 1.05;        // times the best: then it is timed again
-constexpr double tie_ratio = 1.01;           // times the best: then the cost model's own choice is kept
-constexpr size_t most_finalists = 4;
+constexpr double default_budget = 10;  // seconds for a problem, where no budget is given
 constexpr double compile_share =
     1.5;  // times its share of the time left: the first problems compile for those that follow
 
@@ -35,27 +30,8 @@ struct Options {
 
 Status usage(std::string text) { return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, std::move(text)}; }
 
-struct Tried {
-    Candidate candidate;
-    double seconds = 0;  // of a run; of finalists the better of two more looks
-};
-
-/// One problem, and what came of it.
-struct Outcome {
-    std::vector<Tried> tried;
-    size_t best = 0;        // in `tried`
-    size_t there = 0;       // candidates in all
-    std::string cut_short;  // why not all that were worth it were tried; "": they were
-
-    const Tried& winner() const { return tried[best]; }
-    /// The cost model's choice; null: it could not be run.
-    const Tried* model() const { return !tried.empty() && tried[0].candidate.chosen ? &tried.front() : nullptr; }
-    bool gains() const { return model() && best != 0; }
-    double gain() const { return model() ? model()->seconds / winner().seconds : 1; }
-};
-
 /// The row's comment: the time, and what the model's choice took.
-std::string note_of(const Outcome& found) {
+std::string note_of(const Found& found) {
     std::string note = seconds_text(found.winner().seconds);
     if (found.gains()) note += "; " + found.model()->candidate.kernel + " " + seconds_text(found.model()->seconds);
     return note;
@@ -94,20 +70,11 @@ class Tuner {
    private:
     double passed() const { return std::chrono::duration<double>(SteadyClock::now() - start_).count(); }
     double left() const;
-    Result<Outcome> search(const Case& c, double until);
-    Status try_one(CaseRunner& runner, const Candidate& candidate, Outcome& found);
-    Status second_look(CaseRunner& runner, Outcome& found);
-    void show(const Case& c, const Outcome& found);
+    Result<Found> try_all(const Case& c, double until);
+    void show(const Case& c, const Found& found);
     void report(const Case& c, const std::string& why);
 
     const Session& session_;
-    PlanOptions options_of(const Candidate& candidate) const {
-        PlanOptions options = plan_;
-        options.kernel = candidate.kernel.c_str();
-        options.tile = candidate.tile.c_str();
-        return options;
-    }
-
     const host::Device& device_;
     PlanOptions plan_;  // of all plans
     TunedFile& file_;
@@ -131,76 +98,29 @@ void Tuner::report(const Case& c, const std::string& why) {
     print(wrapped(c.text, 0) + wrapped(why, 4));
 }
 
-/// Checks and times one candidate. One that cannot run or is wrong is reported and left out.
-Status Tuner::try_one(CaseRunner& runner, const Candidate& candidate, Outcome& found) {
-    Trial trial;
-    if (!found.tried.empty()) trial.give_up_above = give_up_ratio * found.winner().seconds;
-    const Measurement measured = runner.try_out(options_of(candidate), trial);
-    if (measured.failure.code == VKGEMM_ERROR_DEVICE_LOST) return measured.failure;
-    const std::string who = candidate.kernel + " " + candidate.tile + ": ";
-    if (!measured.failure) {
-        report(runner.given(), who + measured.failure.text);
-    } else if (!measured.wrong.empty()) {
-        exit_ = exit_wrong;
-        report(runner.given(), who + "WRONG: " + measured.wrong);
-    } else if (measured.timed() && !interrupted()) {
-        found.tried.push_back({candidate, measured.times.median});
-        if (measured.times.median < found.winner().seconds) found.best = found.tried.size() - 1;
-    }
-    return {};
-}
-
-/// The best ones again, and the cost model's choice, in turn: what was near may have been luck, and the first candidate
-/// met the device as nobody after it.
-Status Tuner::second_look(CaseRunner& runner, Outcome& found) {
-    std::vector<Tried*> finalists;
-    for (Tried& t : found.tried)
-        if (t.seconds <= retime_ratio * found.winner().seconds) finalists.push_back(&t);
-    std::ranges::stable_sort(finalists, {}, [](const Tried* t) { return t->seconds; });
-    if (finalists.size() > most_finalists) finalists.resize(most_finalists);
-    if (found.model() && std::ranges::find(finalists, found.model()) == finalists.end())
-        finalists.push_back(&found.tried.front());
-    if (finalists.size() < 2) return {};
-    for (const bool again : {false, true})
-        for (Tried* t : finalists) {
-            if (interrupted()) return {};
-            const Measurement measured = runner.try_out(options_of(t->candidate), {.check = false});
-            if (!measured.failure) return measured.failure;
-            if (measured.timed())
-                t->seconds = again ? std::min(t->seconds, measured.times.median) : measured.times.median;
-        }
-    const auto least = std::ranges::min_element(finalists, {}, [](const Tried* t) { return t->seconds; });
-    found.best = static_cast<size_t>(*least - found.tried.data());
-    return {};
-}
-
-Result<Outcome> Tuner::search(const Case& c, double until) {
-    Outcome found;
-    const auto listed = candidates(device_.context(), c.problem, plan_);
-    if (!listed) return listed.status();
-    const std::vector<Candidate>& all = *listed;
-    found.there = all.size();
+Result<Found> Tuner::try_all(const Case& c, double until) {
+    const auto all = candidates(device_.context(), c.problem, plan_);
+    if (!all) return all.status();
     CaseRunner runner(device_, c, {});
-    for (size_t i = 0; i < all.size() && !interrupted(); ++i) {
-        if (!found.tried.empty() && all[i].cost > max_predicted_ratio * found.winner().candidate.cost) break;
-        if (found.tried.size() > 1 && passed() > until) {
-            found.cut_short =
-                "its share of the budget ended after " + std::to_string(i) + " of " + std::to_string(all.size());
-            break;
-        }
-        progress_.at(done_ + 1, left(),
-                     c.text + ", " + std::to_string(i + 1) + " of " + std::to_string(all.size()) + ": " +
-                         all[i].kernel + " " + all[i].tile);
-        if (Status s = try_one(runner, all[i], found); !s) return s;
-    }
-    if (found.tried.empty()) return found;
-    if (Status s = second_look(runner, found); !s) return s;
-    if (found.model() && found.model()->seconds <= tie_ratio * found.winner().seconds) found.best = 0;
-    return found;
+    return search(runner, *all,
+                  {.plan = plan_,
+                   .out_of_time = [&] { return passed() > until; },
+                   .begin =
+                       [&](const Candidate& candidate, size_t number) {
+                           progress_.at(done_ + 1, left(),
+                                        c.text + ", " + std::to_string(number) + " of " + std::to_string(all->size()) +
+                                            ": " + candidate.kernel + " " + candidate.tile);
+                       },
+                   .failed =
+                       [&](const Candidate& candidate, const Measurement& measured) {
+                           if (!measured.wrong.empty()) exit_ = exit_wrong;
+                           report(c, candidate.kernel + " " + candidate.tile + ": " +
+                                         (measured.wrong.empty() ? measured.failure.text : "WRONG: " + measured.wrong));
+                       }});
 }
 
 /// The problem, then who the cost model chose and who is best.
-void Tuner::show(const Case& c, const Outcome& found) {
+void Tuner::show(const Case& c, const Found& found) {
     const bool integer = !resolve(c.problem).is_float();
     Table table({{.title = "", .width = 6},
                  {.title = "kernel", .width = 30},
@@ -245,7 +165,7 @@ Status Tuner::tune(const Case& c) {
         ++timeless_;
         return Status{};
     }
-    auto found = search(c, passed() + share);
+    auto found = try_all(c, passed() + share);
     if (!found) return found.status();
     if (interrupted()) return {};  // a search that was interrupted has no result
     if (found->there == 0) {
