@@ -52,16 +52,18 @@ std::string text_of(std::FILE* file) {
     return text;
 }
 
-/// Lines of data may be longer, and so may a single word.
+/// Lines of data may be longer, also in a code block, and so may a single word.
 void check_width(const Run& r, const std::vector<std::string>& words, const Where& where) {
     const bool is_data = r.out.starts_with("{") || r.out.starts_with("<") ||
                          std::find(words.begin(), words.end(), "-") != words.end() ||
                          (!words.empty() && words[0] == "generate");
     const std::string text = r.err + (is_data ? "" : r.out);
+    bool in_block = false;
     for (size_t at = 0; at < text.size();) {
         const size_t end = std::min(text.find('\n', at), text.size());
         const std::string line = text.substr(at, end - at);
-        const bool has_two_words = line.find(' ', line.find_first_not_of(' ')) != std::string::npos;
+        if (line == "```") in_block = !in_block;
+        const bool has_two_words = !in_block && line.find(' ', line.find_first_not_of(' ')) != std::string::npos;
         if (tool::columns(line) > 100 && has_two_words)
             fail(where, title_of(words) + " prints more than 100 columns:\n" + line);
         at = end + 1;

@@ -20,6 +20,7 @@ void shapes(std::string_view text);    // the first line is --type, the second -
 void bench(std::string_view text);     // a file of --json
 void cubin(std::string_view text);     // machine code
 void assembly(std::string_view text);  // as that of each compiler, and the bound of its loop
+void device_report(std::string_view text);
 #endif
 #ifdef VKGEMM_FUZZ_BLAS                     // the BLAS library is built
 void blas_cache(std::string_view text);     // what is kept between processes; the first line is the key
@@ -45,6 +46,7 @@ inline constexpr Target targets[] = {
     {"bench", bench},
     {"cubin", cubin},
     {"assembly", assembly},
+    {"device_report", device_report},
 #endif
 #ifdef VKGEMM_FUZZ_BLAS
     {"blas_cache", blas_cache},

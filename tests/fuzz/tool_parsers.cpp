@@ -5,9 +5,11 @@
 
 #include "fuzz/parsers.h"
 #include "fuzz/promise.h"
+#include "plan/device/device_caps.h"
 #include "tools/vkgemm/assembly/bound.h"
 #include "tools/vkgemm/report/bench_saved.h"
 #include "tools/vkgemm/report/cubin.h"
+#include "tools/vkgemm/report/device_page.h"
 
 namespace vkgemm::test::fuzz {
 namespace {
@@ -80,6 +82,25 @@ void assembly(std::string_view text) {
             if (bound) promise(std::isfinite(bound->cycles) && bound->peak_part > 0, "a bound is a number");
         }
     }
+}
+
+void device_report(std::string_view text) {
+    current = text;
+    const auto unreadable = [](std::string_view line) -> std::string {
+        const auto caps = plan::parse_device_caps(line);
+        return caps ? "" : std::string(caps.status().text);
+    };
+    const ReadReport read = read_report(text, unreadable);
+    for (const std::string& problem : read.problems)
+        promise(problem.starts_with("line ") && problem.find(": ") != std::string::npos, "a problem has a line");
+    if (!read.problems.empty()) return;
+    const std::string written = report_text(read.report);
+    const ReadReport again = read_report(written, unreadable);
+    promise(again.problems.empty() && report_text(again.report) == written, "a report is written the same again");
+    const std::string link = issue_link(read.report, "https://example.org/a/b");
+    promise(link.size() <= 8000 && link.find_first_of("\"<> \n") == std::string::npos, "a link is an address");
+    const std::string page = device_page(read.report, standings(read.report, {}), link);
+    promise(page.find("nan") == std::string::npos || written.find("nan") != std::string::npos, "a page has numbers");
 }
 
 }  // namespace vkgemm::test::fuzz

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Compares the table between the markers of a page with what a program prints; -DWRITE=ON replaces it.
 #   cmake -DPAGE=docs/kernels.md -DPROGRAM=build/kernel_table -DNAME=kernels [-DWRITE=ON] -P docs.cmake
-execute_process(COMMAND "${PROGRAM}" OUTPUT_VARIABLE table COMMAND_ERROR_IS_FATAL ANY)
+# PROGRAM may be a list: the program and its arguments.
+execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE table COMMAND_ERROR_IS_FATAL ANY)
 file(READ "${PAGE}" page)
 set(begin "<!-- ${NAME}:begin -->\n")
 set(end "<!-- ${NAME}:end -->")

@@ -8,7 +8,7 @@ _vkgemm() {
         before=${COMP_WORDS[COMP_CWORD-2]}
     fi
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-        case $word in devices|kernels|bench|ladder|tune|explain|inspect|cover|check|replay|help) command=$word; break ;; esac
+        case $word in devices|kernels|bench|ladder|tune|explain|inspect|cover|check|replay|report|help) command=$word; break ;; esac
     done
     case $command:$before in
     *:--color) words="auto always never" ;;
@@ -56,9 +56,13 @@ _vkgemm() {
     check:--native) words="auto off only" ;;
     check:--out) files=1 ;;
     check:--runs|check:--workspace|check:--alignment|check:--seed) ;;
+    report:--html) files=1 ;;
+    report:--out) files=1 ;;
+    report:--check) files=1 ;;
+    report:--budget|report:--repository) ;;
     *)
         case $command in
-        '') words="devices kernels bench ladder tune explain inspect cover check replay help --device --validate --quiet --color -h --help -V --version" ;;
+        '') words="devices kernels bench ladder tune explain inspect cover check replay report help --device --validate --quiet --color -h --help -V --version" ;;
         devices) words="--json --device --validate --quiet --color -h --help" ;;
         kernels) words="--all --json --device --validate --quiet --color -h --help" ;;
         bench) words="--suite --shape --type --layout --kernel --tile --vs --cold --hot --workspace --alignment --operands --native --min-time --repeats --no-check --json --csv --plot --random --seed --draw --max-flops --budget --from --device --validate --quiet --color -h --help" ;;
@@ -69,7 +73,8 @@ _vkgemm() {
         cover) words="--kernel --tile --plot --device --validate --quiet --color -h --help" ;;
         check) words="--suite --kernel --runs --workspace --alignment --operands --native --seed --out --device --validate --quiet --color -h --help" ;;
         replay) words="--device --validate --quiet --color -h --help" files=1 ;;
-        help) words="-h --help devices kernels bench ladder tune explain inspect cover check replay help" ;;
+        report) words="--html --out --budget --repository --check --device --validate --quiet --color -h --help" ;;
+        help) words="-h --help devices kernels bench ladder tune explain inspect cover check replay report help" ;;
         esac ;;
     esac
     COMPREPLY=($(compgen -W "$words" -P "$lead" -- "${current#"$lead"}"))

@@ -7,5 +7,6 @@
 namespace vkgemm::tool {
 
 const char* tool_commit() { return VKGEMM_COMMIT; }
+const char* tool_repository() { return VKGEMM_REPOSITORY; }
 
 }  // namespace vkgemm::tool

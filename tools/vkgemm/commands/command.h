@@ -51,7 +51,7 @@ using AddCommand = CLI::App* (*)(CLI::App& program, const Session& session, Acti
 // The commands, in the order of the help. Each has a namespace of its own, because the sources are compiled together,
 // and each has its own Options and run().
 #define VKGEMM_COMMANDS(X) \
-    X(devices) X(kernels) X(bench) X(ladder) X(tune) X(explain) X(inspect) X(cover) X(check) X(replay)
+    X(devices) X(kernels) X(bench) X(ladder) X(tune) X(explain) X(inspect) X(cover) X(check) X(replay) X(report)
 #define X(name)                                                                   \
     namespace name##_command {                                                    \
         CLI::App* add(CLI::App& program, const Session& session, Action& action); \

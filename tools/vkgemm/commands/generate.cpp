@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// vkgemm generate: the man page and the completions, which are kept in tools/pages, and the lists that completions ask
-// for. Reads the same commands and options as --help.
+// vkgemm generate: the man page and the completions, which are kept in tools/pages, the lists that completions ask
+// for, and the table of docs/devices. Reads the same commands and options as --help.
 #include "commands/command.h"
+#include "report/device_standing.h"
+#include "trace/inside.h"
 #include "vkgemm/text.hpp"
 
 namespace vkgemm::tool {
@@ -33,6 +35,7 @@ std::string generated(const CLI::App& program, const std::string& what) {
     if (what == "bash") return bash_completion(manual_of(program));
     if (what == "zsh") return zsh_completion(manual_of(program));
     if (what == "fish") return fish_completion(manual_of(program));
+    if (what == "devices") return devices_table(read_known_devices(inside::unreadable_fact));
     std::string list;
     if (what == "kernels")
         for (const VkgemmKernelInfo& k : kernels()) list += k.helper ? "" : std::string(k.name) + "\n";
@@ -66,13 +69,14 @@ CLI::Validator number_in(double least, double most, bool whole) {
 CLI::App* add_generate(CLI::App& program, const Session& session, Action& action) {
     const auto what = std::make_shared<std::string>();
     CLI::App* c = program.add_subcommand("generate", "write a page or a list for packages and shells")->group("");
-    c->add_option("what", *what, "what to write")->type_name("man|bash|zsh|fish|kernels|suites");
+    c->add_option("what", *what, "what to write")->type_name("man|bash|zsh|fish|kernels|suites|devices");
     c->callback([&program, &session, &action, what] {
         action = [&program, &session, what]() -> int {
             const std::string text = generated(program, *what);
             if (text.empty())
-                return session.fail({VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
-                                     "generate takes man, bash, zsh, fish, kernels or suites, not '" + *what + "'"});
+                return session.fail(
+                    {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS,
+                     "generate takes man, bash, zsh, fish, kernels, suites or devices, not '" + *what + "'"});
             print(text);
             return exit_right;
         };

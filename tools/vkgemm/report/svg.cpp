@@ -40,13 +40,14 @@ constexpr const char* style =
     "}\n"
     "</style>\n";
 
+}  // namespace
+
 std::string escaped(const std::string& text) {
     std::string safe;
-    for (const char c : text) safe += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+    for (const char c : text)
+        safe += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : std::string(1, c);
     return safe;
 }
-
-}  // namespace
 
 std::string number(double value) {
     char text[32];

@@ -9,6 +9,8 @@ namespace vkgemm::tool::draw {
 inline constexpr double margin = 20, title_height = 26, subtitle_height = 20;
 inline constexpr double legend_top = margin + title_height + subtitle_height;
 
+/// As the content of an element, or of an attribute in double quotes.
+std::string escaped(const std::string& text);
 std::string number(double value);
 double width_of(const std::string& text);
 std::string text_at(double x, double y, const std::string& words, const char* more = "");

@@ -135,4 +135,9 @@ Result<std::vector<std::string>> entry_points(const host::Device& device, const 
     return all;
 }
 
+std::string unreadable_fact(std::string_view line) {
+    const auto caps = plan::parse_device_caps(line);
+    return caps ? "" : std::string(caps.status().text);
+}
+
 }  // namespace vkgemm::tool::inside

@@ -27,6 +27,9 @@ struct Dispatch {
 /// and if the plan does not take exactly one dispatch.
 Result<Dispatch> dispatch_of(const host::Device& device, const Problem& problem, const PlanOptions& options);
 
+/// Why the library cannot read a line of what vkgemmDescribeDevice writes; "": it can.
+std::string unreadable_fact(std::string_view line);
+
 /// The push constants with factors that are fit for the problem.
 std::vector<std::byte> arguments(const Dispatch& dispatch, double alpha, double beta);
 
