@@ -62,7 +62,16 @@ uint row0, col0, steps, phase, sub_row, sub_col, set;  // sub_: the subgroup's p
 
 #include "coopmat/coopmat_tile.glsl"
 
-// Fragments of the even and of the odd slice: read_even, multiply_even, read_odd, multiply_odd.
+// Reads the matrix of A in row i of those that begin at at_a, and adds its products with a row of B's. These are
+// macros, because a matrix that is passed to a function is copied.
+#define READ_A(matrix, at_a, i)                                                   \
+    if (KA) coopMatLoad(matrix, tile, at_a + i * MM * ROW_A, ROW_A, ROWS);        \
+    else coopMatLoad(matrix, tile, at_a + i * MM / PA, ROW_A, COLUMNS)
+#define ADD_PRODUCTS(i, matrix, row_of_b)         \
+    [[unroll]] for (uint j = 0; j < NJ; ++j)      \
+        sums[i * NJ + j] = coopMatMulAdd(matrix, row_of_b[j], sums[i * NJ + j])
+
+// Fragments of the even and of the odd slice: read_even, multiply_even, sum_even, read_odd, multiply_odd, sum_odd.
 #define SLICE even
 #include "coopmat/coopmat_slice.glsl"
 #undef SLICE

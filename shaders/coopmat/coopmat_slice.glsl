@@ -21,16 +21,12 @@ void OF(read_b_)(uint slot) {
 void OF(read_)(uint slot) {
     const uint at_a = OF(begin_a_)(slot);
     OF(read_b_)(slot);
-    [[unroll]] for (uint i = 0; i < NI; ++i)
-        if (KA) coopMatLoad(SLICE_A[i], tile, at_a + i * MM * ROW_A, ROW_A, ROWS);
-        else coopMatLoad(SLICE_A[i], tile, at_a + i * MM / PA, ROW_A, COLUMNS);
+    [[unroll]] for (uint i = 0; i < NI; ++i) READ_A(SLICE_A[i], at_a, i);
 }
 
 // Adds the products of the rows `from` to `to` of matrices.
 void OF(multiply_)(uint from, uint to) {
-    [[unroll]] for (uint i = from; i < to; ++i)
-        [[unroll]] for (uint j = 0; j < NJ; ++j)
-            sums[i * NJ + j] = coopMatMulAdd(SLICE_A[i], SLICE_B[j], sums[i * NJ + j]);
+    [[unroll]] for (uint i = from; i < to; ++i) ADD_PRODUCTS(i, SLICE_A[i], SLICE_B);
 }
 
 // The same for a whole slice, with one matrix of A at a time.
@@ -38,10 +34,8 @@ void OF(sum_)(uint slot) {
     const uint at_a = OF(begin_a_)(slot);
     OF(read_b_)(slot);
     [[unroll]] for (uint i = 0; i < NI; ++i) {
-        if (KA) coopMatLoad(SLICE_A[0], tile, at_a + i * MM * ROW_A, ROW_A, ROWS);
-        else coopMatLoad(SLICE_A[0], tile, at_a + i * MM / PA, ROW_A, COLUMNS);
-        [[unroll]] for (uint j = 0; j < NJ; ++j)
-            sums[i * NJ + j] = coopMatMulAdd(SLICE_A[0], SLICE_B[j], sums[i * NJ + j]);
+        READ_A(SLICE_A[0], at_a, i);
+        ADD_PRODUCTS(i, SLICE_A[0], SLICE_B);
     }
 }
 
