@@ -38,20 +38,15 @@ double elements_of(string_view operands) {
 Instruction instruction_of(string_view op, string_view operands) {
     Instruction x{.op = std::string(op)};
     const string_view name = op.substr(0, op.find('.'));
-    const auto is = [&](std::initializer_list<string_view> words) {
-        for (const string_view word : words)
-            if (name == word) return true;
-        return false;
-    };
-    if (is({"ldl", "stl", "ldlw", "stlw"}))
+    if (is_one_of(name, {"ldl", "stl", "ldlw", "stlw"}))
         x.unit = Unit::shared;
-    else if (is({"ldp", "stp"}))
+    else if (is_one_of(name, {"ldp", "stp"}))
         x.unit = Unit::scratch;
-    else if (is({"ldg", "stg", "ldib", "stib", "isam", "sam", "ldc"}))
+    else if (is_one_of(name, {"ldg", "stg", "ldib", "stib", "isam", "sam", "ldc"}))
         x.unit = Unit::memory;
-    else if (is({"nop", "bar", "fence", "sleep"}))
+    else if (is_one_of(name, {"nop", "bar", "fence", "sleep"}))
         x.unit = Unit::wait;
-    else if (is({"br", "jump", "end", "shps", "shpe", "getone", "predt", "predf", "prede", "brac"}))
+    else if (is_one_of(name, {"br", "jump", "end", "shps", "shpe", "getone", "predt", "predf", "prede", "brac"}))
         x.unit = Unit::scalar;
     if (x.unit == Unit::shared || x.unit == Unit::scratch || x.unit == Unit::memory)
         x.bytes = element_bytes(op) * elements_of(operands);

@@ -14,19 +14,19 @@ namespace {
 using std::string_view;
 
 double bytes_of(string_view op) {
-    for (const auto& [suffix, bytes] : {std::pair<string_view, double>{".b128", 16},
-                                        {".b64", 8},
-                                        {".b16", 2},
-                                        {".u16", 2},
-                                        {".i16", 2},
-                                        {".u8", 1},
-                                        {".i8", 1},
-                                        {".b8", 1},
-                                        {".m8n8.x4", 16},
-                                        {".x4", 16},
-                                        {".x2", 8}})
-        if (op.find(suffix) != std::string_view::npos) return bytes;
-    return 4;
+    return number_in(op,
+                     {{".b128", 16},
+                      {".b64", 8},
+                      {".b16", 2},
+                      {".u16", 2},
+                      {".i16", 2},
+                      {".u8", 1},
+                      {".i8", 1},
+                      {".b8", 1},
+                      {".m8n8.x4", 16},
+                      {".x4", 16},
+                      {".x2", 8}},
+                     4);
 }
 
 double multiply_adds_of(string_view name) {
@@ -37,21 +37,16 @@ double multiply_adds_of(string_view name) {
 Instruction instruction_of(string_view op) {
     Instruction x{.op = std::string(op)};
     const string_view name = op.substr(0, op.find('.'));
-    const auto is = [&](std::initializer_list<string_view> words) {
-        for (const string_view word : words)
-            if (name == word) return true;
-        return false;
-    };
-    if (is({"hmma", "imma"})) {
+    if (is_one_of(name, {"hmma", "imma"})) {
         x.unit = Unit::matrix;
         x.multiply_adds = shape_in(op);
-    } else if (is({"ld", "st", "ldsm", "atom"})) {
+    } else if (is_one_of(name, {"ld", "st", "ldsm", "atom"})) {
         const bool shared = name == "ldsm" || op.find(".shared") != std::string_view::npos;
         x.unit = shared ? Unit::shared : op.find(".local") != std::string_view::npos ? Unit::scratch : Unit::memory;
         x.bytes = bytes_of(op);
-    } else if (is({"bar", "nop", "bsync", "bssy", "warpsync", "membar", "depbar", "yield"})) {
+    } else if (is_one_of(name, {"bar", "nop", "bsync", "bssy", "warpsync", "membar", "depbar", "yield"})) {
         x.unit = Unit::wait;
-    } else if (is({"bra", "exit", "ldc", "ldcu", "bclear"})) {
+    } else if (is_one_of(name, {"bra", "exit", "ldc", "ldcu", "bclear"})) {
         x.unit = Unit::scalar;
     } else if (const double products = multiply_adds_of(name); products > 0) {
         x.unit = Unit::multiply_add;

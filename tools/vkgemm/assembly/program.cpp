@@ -89,6 +89,16 @@ double shape_in(std::string_view op) {
     return 0;
 }
 
+double number_in(std::string_view op, std::initializer_list<NumberOfText> rows, double otherwise) {
+    for (const auto& [text, number] : rows)
+        if (op.find(text) != std::string_view::npos) return number;
+    return otherwise;
+}
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, name) != names.end();
+}
+
 std::string_view take_line(std::string_view& text) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,6 +77,14 @@ class Labels {
 
 /// For the readers: "16x16x16" anywhere in an op, or "m16n8k16": the product of the three sizes; 0 if there is none.
 double shape_in(std::string_view op);
+
+/// For the readers: the number beside the first of the texts that the op contains.
+struct NumberOfText {
+    std::string_view text;
+    double number;
+};
+double number_in(std::string_view op, std::initializer_list<NumberOfText>, double otherwise);
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names);
 
 /// For the readers: the text's first line, which is taken off it.
 std::string_view take_line(std::string_view& text);

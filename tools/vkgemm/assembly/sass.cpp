@@ -18,29 +18,29 @@ using std::string_view;
 
 // Bytes of an invocation: "LDS.128", "LDG.E.U16", "LDSM.16.M88.4".
 double bytes_of(string_view op) {
-    for (const auto& [suffix, bytes] : {std::pair<string_view, double>{".128", 16},
-                                        {".64", 8},
-                                        {".U16", 2},
-                                        {".S16", 2},
-                                        {".U8", 1},
-                                        {".S8", 1},
-                                        {".M88.4", 16},
-                                        {".M88.2", 8},
-                                        {".MT88.4", 16},
-                                        {".MT88.2", 8}})
-        if (op.find(suffix) != string_view::npos) return bytes;
-    return 4;
+    return number_in(op,
+                     {{".128", 16},
+                      {".64", 8},
+                      {".U16", 2},
+                      {".S16", 2},
+                      {".U8", 1},
+                      {".S8", 1},
+                      {".M88.4", 16},
+                      {".M88.2", 8},
+                      {".MT88.4", 16},
+                      {".MT88.2", 8}},
+                     4);
 }
 
 // "16816": m16n8k16, whose products are those of a subgroup.
 double shape_of(string_view op) {
-    for (const auto& [digits, products] : {std::pair<string_view, double>{".16832", 16 * 8 * 32},
-                                           {".16816", 16 * 8 * 16},
-                                           {".1688", 16 * 8 * 8},
-                                           {".8816", 8 * 8 * 16},
-                                           {".884", 8 * 8 * 4}})
-        if (op.find(digits) != string_view::npos) return products;
-    return 0;
+    return number_in(op,
+                     {{".16832", 16 * 8 * 32},
+                      {".16816", 16 * 8 * 16},
+                      {".1688", 16 * 8 * 8},
+                      {".8816", 8 * 8 * 16},
+                      {".884", 8 * 8 * 4}},
+                     0);
 }
 
 double multiply_adds_of(string_view name) {
@@ -51,24 +51,20 @@ double multiply_adds_of(string_view name) {
 Instruction instruction_of(string_view op) {
     Instruction x{.op = std::string(op)};
     const string_view name = op.substr(0, op.find('.'));
-    const auto is = [&](std::initializer_list<string_view> words) {
-        for (const string_view word : words)
-            if (name == word) return true;
-        return false;
-    };
-    if (is({"HMMA", "IMMA", "DMMA"})) {
+    if (is_one_of(name, {"HMMA", "IMMA", "DMMA"})) {
         x.unit = Unit::matrix;
         x.multiply_adds = shape_of(op);
-    } else if (is({"LDS", "LDSM", "STS", "ATOMS"})) {
+    } else if (is_one_of(name, {"LDS", "LDSM", "STS", "ATOMS"})) {
         x.unit = Unit::shared;
-    } else if (is({"LDL", "STL"})) {
+    } else if (is_one_of(name, {"LDL", "STL"})) {
         x.unit = Unit::scratch;
-    } else if (is({"LDG", "STG", "LD", "ST", "ATOM", "ATOMG", "RED"})) {
+    } else if (is_one_of(name, {"LDG", "STG", "LD", "ST", "ATOM", "ATOMG", "RED"})) {
         x.unit = Unit::memory;
-    } else if (is({"BAR", "NOP", "BSSY", "BSYNC", "WARPSYNC", "MEMBAR", "DEPBAR", "LDGDEPBAR", "YIELD", "ERRBAR",
-                   "NANOSLEEP", "CCTL"})) {
+    } else if (is_one_of(name, {"BAR", "NOP", "BSSY", "BSYNC", "WARPSYNC", "MEMBAR", "DEPBAR", "LDGDEPBAR", "YIELD",
+                                "ERRBAR", "NANOSLEEP", "CCTL"})) {
         x.unit = Unit::wait;
-    } else if (is({"BRA", "EXIT", "LDC", "LDCU", "BREAK", "CALL", "RET", "S2UR", "R2UR"}) || name.starts_with("U")) {
+    } else if (is_one_of(name, {"BRA", "EXIT", "LDC", "LDCU", "BREAK", "CALL", "RET", "S2UR", "R2UR"}) ||
+               name.starts_with("U")) {
         x.unit = Unit::scalar;  // or the uniform registers
     } else if (const double products = multiply_adds_of(name); products > 0) {
         x.unit = Unit::multiply_add;
