@@ -265,28 +265,32 @@ VkgemmStepKind activation_of(VkgemmStepKind kind) {
     }
 }
 
+namespace {
+
+/// The operand of a step, and the elements that it has: a row of tables.h.
+struct StepRow {
+    VkgemmSlot operand;
+    std::string_view shape;
+};
+constexpr StepRow step_rows[] = {
+#define VKGEMM_ROW(id, number, text, sums, operand, shape, meaning) {operand, #shape},
+    VKGEMM_STEP_ROWS(VKGEMM_ROW)
+#undef VKGEMM_ROW
+};
+const StepRow& row_of(const Step& step) { return step_rows[static_cast<size_t>(step.kind) - 1]; }
+
+}  // namespace
+
 bool is_pair(const Problem& p) {
-    return std::ranges::any_of(
-        p.epilogue, [](const Step& s) { return s.kind >= VKGEMM_STEP_PAIR_RELU && s.kind <= VKGEMM_STEP_PAIR_SILU; });
+    return std::ranges::any_of(p.epilogue, [](const Step& s) { return row_of(s).operand == VKGEMM_SLOT_B2; });
 }
 
 bool is_biased_pair(const Problem& p) { return is_pair(p) && vector_width(*p.epilogue.begin(), VKGEMM_SLOT_BIAS); }
 
 uint32_t vector_width(const Step& step, VkgemmSlot slot) {
-    switch (step.kind) {
-        case VKGEMM_STEP_BIAS_ROW:
-        case VKGEMM_STEP_BIAS_COL:
-            return slot == VKGEMM_SLOT_BIAS ? 1 : 0;
-        case VKGEMM_STEP_SCALE_ROW:
-        case VKGEMM_STEP_SCALE_COL:
-        case VKGEMM_STEP_SCALE_ALL:
-            return slot == VKGEMM_SLOT_SCALE ? 1 : 0;
-        case VKGEMM_STEP_CLAMP_ROW:
-        case VKGEMM_STEP_CLAMP_COL:
-            return slot == VKGEMM_SLOT_SCALE ? 2 : 0;
-        default:
-            return 0;
-    }
+    const StepRow& row = row_of(step);
+    if (row.operand != slot || row.shape == "MATRIX" || row.shape == "B") return 0;
+    return row.shape.ends_with("_PAIRS") ? 2 : 1;
 }
 
 GroupTable group_table(const Problem& problem) {
