@@ -112,11 +112,7 @@ std::vector<std::byte> ExactCase::bytes(VkgemmSlot slot) const {
         for (uint64_t i = 0; i < count; ++i) encode(type, vector_value(slot, i), &bytes[i * each]);
         return bytes;
     }
-    const uint32_t word = poison(m->type);
-    if (word % 256 * 0x01010101u == word)
-        bytes.assign(m->span_bytes(), static_cast<std::byte>(word));
-    else
-        for (size_t i = 0; i < m->span_bytes(); ++i) bytes.push_back(static_cast<std::byte>(word >> i % 4 * 8));
+    bytes.assign(m->span_bytes(), static_cast<std::byte>(poison(m->type)));
     if (slot == VKGEMM_SLOT_D && p_.cSource != VKGEMM_C_IS_D) return bytes;
     const auto put = [&](auto value) {
         if (m->block == 1)

@@ -105,9 +105,10 @@ void CaseRunner::find_wrong(const OperandCopies& d, Measurement& result) const {
     const ExactCase::Outcome outcome = exact_->verify(std::span(result_).subspan(guard, d.bytes));
     result.wrong = outcome.wrong;
     result.checked = extent_name(outcome.extent);
-    const uint32_t word = poison(r_.d.type);
+    const auto byte = static_cast<std::byte>(poison(r_.d.type));
     for (size_t i = 0; i < result_.size(); ++i) {
-        if ((i >= guard && i < guard + d.bytes) || result_[i] == static_cast<std::byte>(word >> i % 4 * 8)) continue;
+        if (i == guard) i += d.bytes;  // D, behind which there is a guard, too
+        if (result_[i] == byte) continue;
         result.wrong = "memory outside D was written to, " +
                        (i < guard ? std::to_string(guard - i) + " bytes before it"
                                   : std::to_string(i - guard - d.bytes) + " bytes past its end");

@@ -10,7 +10,7 @@ using vkgemm::decode;
 using vkgemm::encode;
 
 /// What memory is filled with that nobody may use: not-a-number in every float type, a number that no check computes in
-/// integers.
+/// integers. All four bytes are the same.
 uint32_t poison(Type type);
 
 /// splitmix64: the same sequence on every machine.

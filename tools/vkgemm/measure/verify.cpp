@@ -31,18 +31,14 @@ std::string number_text(double value) {
 }
 
 bool is_poison(Type type, uint32_t bytes, const std::byte* element) {
-    const uint32_t word = poison(type);
-    for (uint32_t i = 0; i < bytes; i += 4)
-        if (std::memcmp(element + i, &word, std::min<size_t>(bytes, 4)) != 0) return false;
-    return true;
+    return std::all_of(element, element + bytes,
+                       [byte = static_cast<std::byte>(poison(type))](std::byte x) { return x == byte; });
 }
 
 /// Which of `count` neighbours is the first that is still poison; `count`: none.
 uint64_t first_poison(const MatrixInfo& matrix, const std::byte* first, uint64_t count) {
     return by_width(matrix.bytes, [&](auto poisoned) {
-        for (size_t i = 0; i < sizeof poisoned; ++i)
-            poisoned =
-                static_cast<decltype(poisoned)>(poisoned | uint64_t{poison(matrix.type) >> i % 4 * 8 & 255} << i * 8);
+        poisoned = static_cast<decltype(poisoned)>(poison(matrix.type) * 0x100000001u);
         for (uint64_t i = 0; i < count; ++i)
             if (std::memcmp(first + i * sizeof poisoned, &poisoned, sizeof poisoned) == 0) return i;
         return count;
