@@ -21,6 +21,30 @@ Said check(const OwnedPlan& plan, const VkgemmRun& run) {
     return said([&](VkgemmError* e) { return vkgemmCheckRun(plan.handle, &run, e); });
 }
 
+/// Plans of 7 groups of up to 40 rows, and their runs.
+struct Groups {
+    vkgemm::host::Buffer memory = buffer(6 << 18);
+    OwnedPlan table, indexed;
+
+    Groups() {
+        plan_for(table, "40x30x20 batch=7 groups=table upto=m");
+        plan_for(indexed, "40x30x20 batch=7 groups=indexed per_row=4 upto=m");
+    }
+    Said run(const OwnedPlan& plan, void (*change)(VkgemmRun&)) const {
+        VkgemmRun r = run_of(memory);
+        change(r);
+        return check(plan, r);
+    }
+};
+
+void three_rows(VkgemmRun& r) {
+    r.flags = VKGEMM_RECORD_SIZES;
+    r.m = 3;
+    r.n = 30;
+    r.k = 20;
+    r.batch = 7;
+}
+
 }  // namespace
 
 TEST_CASE("groups: problems that cannot have them") {
@@ -71,12 +95,9 @@ TEST_CASE("groups: a kernel that computes one product is refused by name") {
     expect(make_plan(none, p), VKGEMM_ERROR_INVALID_ARGUMENT, {"grouping is 5"});
 }
 
-TEST_CASE("groups: what a run must bring") {
-    const auto memory = buffer(6 << 18);
-    OwnedPlan table, indexed;
-    plan_for(table, "40x30x20 batch=7 groups=table upto=m");
-    plan_for(indexed, "40x30x20 batch=7 groups=indexed per_row=4 upto=m");
-    const VkgemmPlanInfo info = info_of(table.handle), of_indexed = info_of(indexed.handle);
+TEST_CASE("groups: what a plan asks for") {
+    const Groups g;
+    const VkgemmPlanInfo info = info_of(g.table.handle), of_indexed = info_of(g.indexed.handle);
     CHECK(info.requiredBytes[VKGEMM_SLOT_GROUPS] == 7 * sizeof(VkgemmGroup));
     CHECK(info.requiredBytes[VKGEMM_SLOT_INDICES] == 0);
     CHECK(info.requiredBytes[VKGEMM_SLOT_A] == 7 * 40 * 20 * 4);
@@ -86,65 +107,65 @@ TEST_CASE("groups: what a run must bring") {
     CHECK(of_indexed.requiredBytes[VKGEMM_SLOT_B] == 7 * 20 * 30 * 4);
     CHECK(of_indexed.requiredBytes[VKGEMM_SLOT_D] == 40 * 30 * 4);
     CHECK(of_indexed.requiredBytes[VKGEMM_SLOT_INDICES] == 40 * 4);
+}
 
-    VkgemmRun r = run_of(memory);
-    expect(check(table, r), VKGEMM_SUCCESS, {});
-    expect(check(indexed, r), VKGEMM_SUCCESS, {});
-    r.a.size = 40 * 20 * 4;  // one group's, where more are not stated
-    expect(check(table, r), VKGEMM_SUCCESS, {});
-    r.a.size -= 1;
-    expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand a", "3199", "3200"});
-    r = run_of(memory);
-    r.groups.size = 7 * 64 - 1;
-    expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand groups", "447", "448"});
-    r = run_of(memory);
-    r.groups.offset += 2;
-    expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand groups", "4 bytes"});
-    r = run_of(memory);
-    r.groups = {};
-    expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand groups", "missing"});
-    r = run_of(memory);
-    r.indices = {};
-    expect(check(table, r), VKGEMM_SUCCESS, {});
-    expect(check(indexed, r), VKGEMM_ERROR_OPERAND, {"operand indices", "missing"});
-    r = run_of(memory);
-    r.groups.offset = r.d.offset;
-    expect(check(table, r), VKGEMM_ERROR_OPERAND, {"operand groups", "overlaps D"});
-    r = run_of(memory);
-    r.flags = VKGEMM_RECORD_SIZES;
-    r.m = 3;
-    r.n = 30;
-    r.k = 20;
-    r.batch = 7;
-    expect(check(table, r), VKGEMM_SUCCESS, {});
-    r.m = 41;
-    expect(check(table, r), VKGEMM_ERROR_LIMIT, {"m is 41", "40"});
-    r.m = 3;
-    r.n = 29;
-    expect(check(table, r), VKGEMM_ERROR_INVALID_ARGUMENT, {"n is 29", "30"});
-    r.n = 30;
-    r.m = 0;
-    r.a = {};  // nothing to do
-    expect(check(table, r), VKGEMM_SUCCESS, {});
-    r = run_of(memory);
-    r.flags = VKGEMM_RECORD_SIZES;
-    r.m = 3;
-    r.n = 30;
-    r.k = 20;
-    r.batch = 7;
-    r.a.size = 20 * 4;
-    r.d.size = 3 * 30 * 4;  // four indices share a row
-    expect(check(indexed, r), VKGEMM_SUCCESS, {});
-    r.a.size -= 4;
-    expect(check(indexed, r), VKGEMM_ERROR_OPERAND, {"operand a", "76", "80"});
+TEST_CASE("groups: what a run must bring") {
+    const Groups g;
+    expect(g.run(g.table, [](VkgemmRun&) {}), VKGEMM_SUCCESS, {});
+    expect(g.run(g.indexed, [](VkgemmRun&) {}), VKGEMM_SUCCESS, {});
+    // A of one group, where more are not stated
+    expect(g.run(g.table, [](VkgemmRun& r) { r.a.size = 40 * 20 * 4; }), VKGEMM_SUCCESS, {});
+    expect(g.run(g.table, [](VkgemmRun& r) { r.a.size = 40 * 20 * 4 - 1; }), VKGEMM_ERROR_OPERAND,
+           {"operand a", "3199", "3200"});
+    expect(g.run(g.table, [](VkgemmRun& r) { r.groups.size = 7 * 64 - 1; }), VKGEMM_ERROR_OPERAND,
+           {"operand groups", "447", "448"});
+    expect(g.run(g.table, [](VkgemmRun& r) { r.groups.offset += 2; }), VKGEMM_ERROR_OPERAND,
+           {"operand groups", "4 bytes"});
+    expect(g.run(g.table, [](VkgemmRun& r) { r.groups = {}; }), VKGEMM_ERROR_OPERAND, {"operand groups", "missing"});
+    expect(g.run(g.table, [](VkgemmRun& r) { r.indices = {}; }), VKGEMM_SUCCESS, {});
+    expect(g.run(g.indexed, [](VkgemmRun& r) { r.indices = {}; }), VKGEMM_ERROR_OPERAND,
+           {"operand indices", "missing"});
+    expect(g.run(g.table, [](VkgemmRun& r) { r.groups.offset = r.d.offset; }), VKGEMM_ERROR_OPERAND,
+           {"operand groups", "overlaps D"});
 
     OwnedPlan by_address;
     VkgemmPlanOptions o = options();
     o.operands = VKGEMM_OPERANDS_ADDRESSES;
     plan_for(by_address, "40x30x20 batch=7 groups=table upto=m", o);
-    r = run_of(memory);
-    r.workspace = at_address(1 << 20);
-    expect(check(by_address, r), VKGEMM_ERROR_WORKSPACE, {"operand workspace", "VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT"});
+    expect(g.run(by_address, [](VkgemmRun& r) { r.workspace = at_address(1 << 20); }), VKGEMM_ERROR_WORKSPACE,
+           {"operand workspace", "VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT"});
+}
+
+TEST_CASE("groups: what a run of other sizes must bring") {
+    const Groups g;
+    expect(g.run(g.table, three_rows), VKGEMM_SUCCESS, {});
+    const auto beyond_m = [](VkgemmRun& r) {
+        three_rows(r);
+        r.m = 41;
+    };
+    expect(g.run(g.table, beyond_m), VKGEMM_ERROR_LIMIT, {"m is 41", "40"});
+    const auto another_n = [](VkgemmRun& r) {
+        three_rows(r);
+        r.n = 29;
+    };
+    expect(g.run(g.table, another_n), VKGEMM_ERROR_INVALID_ARGUMENT, {"n is 29", "30"});
+    const auto nothing = [](VkgemmRun& r) {
+        three_rows(r);
+        r.m = 0;
+        r.a = {};
+    };
+    expect(g.run(g.table, nothing), VKGEMM_SUCCESS, {});
+    const auto just_enough = [](VkgemmRun& r) {
+        three_rows(r);
+        r.a.size = 20 * 4;
+        r.d.size = 3 * 30 * 4;  // four indices share a row
+    };
+    expect(g.run(g.indexed, just_enough), VKGEMM_SUCCESS, {});
+    const auto too_little = [](VkgemmRun& r) {
+        three_rows(r);
+        r.a.size = 20 * 4 - 4;
+    };
+    expect(g.run(g.indexed, too_little), VKGEMM_ERROR_OPERAND, {"operand a", "76", "80"});
 }
 
 TEST_CASE("groups: what a batch that selects matrices of B must bring") {

@@ -64,6 +64,15 @@ void count_rows(Case& c) {
 
 uint32_t value_of(const FusedChain& f, uint32_t id) { return f.key.value(id); }
 
+void refused(const std::function<void(Case&)>& change, const std::vector<std::string>& words) {
+    Case c;
+    change(c);
+    const auto fused = c.fuse();
+    REQUIRE_FALSE(bool(fused));
+    for (const std::string& word : words)
+        CHECK_MESSAGE(fused.status().text.find(word) != std::string::npos, word, " is not in: ", fused.status().text);
+}
+
 }  // namespace
 
 TEST_CASE("fusing: four layers of 64 on an H200") {
@@ -177,16 +186,7 @@ TEST_CASE("fusing: without what matrix units need, ordinary arithmetic") {
     CHECK((value_of(*fused, CHAIN_ID_FLAGS) & (CHAIN_WIDE_B | CHAIN_WIDE)) == 0);
 }
 
-TEST_CASE("fusing: the reason against one dispatch") {
-    const auto refused = [](const std::function<void(Case&)>& change, const std::vector<std::string>& words) {
-        Case c;
-        change(c);
-        const auto fused = c.fuse();
-        REQUIRE_FALSE(bool(fused));
-        for (const std::string& word : words)
-            CHECK_MESSAGE(fused.status().text.find(word) != std::string::npos, word,
-                          " is not in: ", fused.status().text);
-    };
+TEST_CASE("fusing: the reason of the products against one dispatch") {
     refused([](Case& c) { c.layers[2] = layer(65, 64); }, {"product 2", "n is 65", "up to 64"});
     refused([](Case& c) { c.layers[0] = layer(64, 80); }, {"product 0", "k is 80", "up to 64"});
     refused([](Case& c) { c.layers.assign(7, layer(64, 64)); }, {"7 products", "up to 6"});
@@ -231,6 +231,9 @@ TEST_CASE("fusing: the reason against one dispatch") {
             for (Problem& p : c.layers) p.m = 131073;
         },
         {"every D is kept", "131073", "131072"});
+}
+
+TEST_CASE("fusing: the reason of the request, the device and the types against one dispatch") {
     refused([](Case& c) { c.request.kernel = "naive_f32_8x8"; }, {"kernel"});
     refused([](Case& c) { c.request.preferred_kernel = "naive_f32_8x8"; }, {"kernel"});
     refused([](Case& c) { c.request.dispatch_seconds = 1; }, {"dispatchSeconds"});
