@@ -12,6 +12,7 @@
 #include "plan/problem/problem_text.h"
 #include "support/files.h"
 #include "support/random.h"
+#include "support/recorded_device.h"
 #include "support/string_util.h"
 
 using namespace vkgemm::plan;
@@ -20,8 +21,6 @@ using namespace vkgemm::test;
 namespace {
 
 constexpr uint64_t much = uint64_t{1} << 30;
-
-DeviceCaps device(const std::string& name) { return *parse_device_caps(file_text("devices/" + name + ".txt")); }
 
 Problem completed(const std::string& line) {
     const Result<ProblemText> read = parse_problem(line);

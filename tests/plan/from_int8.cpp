@@ -12,7 +12,7 @@
 #include "plan/problem/problem_text.h"
 #include "plan/steps/make_steps.h"
 #include "shaders/common/moduli.h"
-#include "support/files.h"
+#include "support/recorded_device.h"
 #include "support/string_util.h"
 
 using namespace vkgemm::plan;
@@ -60,8 +60,6 @@ Limbs product_of_all() {
     for (const Modulus& x : moduli) p = times(p, x.p);
     return p;
 }
-
-DeviceCaps device(const std::string& name) { return *parse_device_caps(file_text("devices/" + name + ".txt")); }
 
 Result<Plan> plan_on(const DeviceCaps& caps, const std::string& line, uint64_t workspace = uint64_t{1} << 40) {
     Request request;

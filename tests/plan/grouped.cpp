@@ -8,7 +8,7 @@
 #include "plan/choice/tuned.h"
 #include "plan/plan.h"
 #include "plan/repeated.h"
-#include "support/files.h"
+#include "support/recorded_device.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
@@ -16,7 +16,7 @@ using namespace vkgemm::test;
 namespace {
 
 const DeviceCaps& h200() {
-    static const DeviceCaps caps = *parse_device_caps(file_text("devices/h200.txt"));
+    static const DeviceCaps caps = device("h200");
     return caps;
 }
 

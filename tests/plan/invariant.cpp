@@ -8,7 +8,7 @@
 #include "plan/choice/unfit.h"
 #include "plan/problem/problem_text.h"
 #include "plan/steps/buckets.h"
-#include "support/files.h"
+#include "support/recorded_device.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
@@ -40,7 +40,7 @@ std::string order_of(const DeviceKernels& device, const std::string& line, uint6
 TEST_CASE("invariant: one kernel and tile for every m and batch, and K whole") {
     int others = 0;
     for (const char* name : {"h200", "lavapipe", "swiftshader", "huge", "bare"}) {
-        const DeviceCaps caps = *parse_device_caps(file_text(std::string("devices/") + name + ".txt"));
+        const DeviceCaps caps = device(name);
         const DeviceKernels device(caps);
         for (const std::string line :
              {"1x4096x4096 layout=nt", "1x512x8192", "1x8x4096 layout=nt", "1x1x4096", "1x100x30000 layout=tn",
@@ -87,7 +87,7 @@ TEST_CASE("invariant: the ranges of n and k that have kernels of their own do no
 }
 
 TEST_CASE("invariant: kernels that the strides of some batches rule out serve none") {
-    const DeviceCaps caps = *parse_device_caps(file_text("devices/h200.txt"));
+    const DeviceCaps caps = device("h200");
     int wide = 0;
     for (const Kernel& k : kernels()) {
         if (!k.module.is_product() || !(k.module.family.wants_wide || k.module.family.wants_pitches)) continue;
@@ -105,7 +105,7 @@ TEST_CASE("invariant: kernels that the strides of some batches rule out serve no
 }
 
 TEST_CASE("invariant: a kernel that refuses one row is not chosen for more") {
-    const DeviceCaps caps = *parse_device_caps(file_text("devices/h200.txt"));
+    const DeviceCaps caps = device("h200");
     Request request;
     request.kernel = "coopmat_f16_128x128x32";
     const auto choice = [&](const char* line) {
@@ -118,7 +118,7 @@ TEST_CASE("invariant: a kernel that refuses one row is not chosen for more") {
 
 TEST_CASE("invariant: a plan takes the keys of its own packed operands, and refuses others") {
     for (const char* name : {"h200", "lavapipe", "swiftshader"}) {
-        const DeviceCaps caps = *parse_device_caps(file_text(std::string("devices/") + name + ".txt"));
+        const DeviceCaps caps = device(name);
         const DeviceKernels device(caps);
         Request request;
         request.workspace_limit = 1 << 30;
@@ -153,7 +153,7 @@ TEST_CASE("invariant: a plan takes the keys of its own packed operands, and refu
 }
 
 TEST_CASE("invariant: a named kernel needs the workspace of its plan, and no more") {
-    const DeviceCaps caps = *parse_device_caps(file_text("devices/h200.txt"));
+    const DeviceCaps caps = device("h200");
     const DeviceKernels device(caps);
     const auto p = prepare(parse_problem("21x13x20 accuracy=f32_split invariant layout=tn")->problem);
     REQUIRE_MESSAGE(bool(p), p.status().text);

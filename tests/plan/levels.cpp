@@ -10,7 +10,7 @@
 #include "plan/problem/problem_text.h"
 #include "plan/repeated.h"
 #include "plan/steps/buckets.h"
-#include "support/files.h"
+#include "support/recorded_device.h"
 #include "support/same.h"
 #include "support/string_util.h"
 
@@ -284,7 +284,7 @@ TEST_CASE("levels: what is refused, with values and limits") {
 }
 
 TEST_CASE("levels: steps move by whole chunks of 16 bytes, or nothing is read in chunks") {
-    const DeviceCaps caps = *parse_device_caps(file_text("devices/h200.txt"));
+    const DeviceCaps caps = device("h200");
     const auto steps = [&](const std::string& line, const Request& request = {}) {
         const Problem p = completed_line(line);
         const Normalised n = normalise(p);

@@ -9,7 +9,7 @@
 #include "plan/problem/problem_text.h"
 #include "plan/steps/pipeline_key.h"
 #include "plan/steps/steps.h"
-#include "support/files.h"
+#include "support/recorded_device.h"
 #include "support/string_util.h"
 
 using namespace vkgemm::plan;
@@ -17,7 +17,6 @@ using namespace vkgemm::test;
 
 namespace {
 
-DeviceCaps device(const std::string& name) { return *parse_device_caps(file_text("devices/" + name + ".txt")); }
 Problem completed(const std::string& line) { return *complete(parse_problem(line)->problem); }
 bool built() { return find_kernel("wgmma_f16_128x256x64")->module.built(); }
 

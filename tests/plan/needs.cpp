@@ -8,8 +8,8 @@
 
 #include "plan/problem/overlap.h"
 #include "plan/problem/problem_text.h"
-#include "support/files.h"
 #include "support/random.h"
+#include "support/recorded_device.h"
 #include "support/string_util.h"
 
 using namespace vkgemm::plan;
@@ -17,7 +17,6 @@ using namespace vkgemm::test;
 
 namespace {
 
-DeviceCaps device(const std::string& name) { return *parse_device_caps(file_text("devices/" + name + ".txt")); }
 Problem problem(const std::string& line) { return parse_problem(line)->problem; }
 
 std::set<uint64_t> bytes_of(const Footprint& f, uint64_t runs, uint64_t batch) {

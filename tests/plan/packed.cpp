@@ -7,7 +7,7 @@
 #include "plan/choice/packing_key.h"
 #include "plan/problem/problem_text.h"
 #include "plan/steps/steps.h"
-#include "support/files.h"
+#include "support/recorded_device.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
@@ -26,7 +26,7 @@ struct Planned {
     uint64_t key(VkgemmSlot slot) const { return steps().packed_keys[slot]; }
 };
 
-DeviceCaps h200() { return *parse_device_caps(file_text("devices/h200.txt")); }
+DeviceCaps h200() { return device("h200"); }
 
 Planned planned(const std::string& line, const std::string& kernel = "coopmat_packed_f16_128x128x32",
                 const DeviceCaps& caps = h200(), const std::string& tile = "") {
@@ -196,7 +196,7 @@ TEST_CASE("packed: the text of a problem has the keys") {
 
 TEST_CASE("packed: on a CPU driver in panels, where that is worth two passes and a workspace allows it") {
     const auto family = [](const std::string& line, const std::string& name, uint64_t workspace_limit) {
-        const DeviceCaps caps = *parse_device_caps(file_text("devices/" + name + ".txt"));
+        const DeviceCaps caps = device(name);
         Request request;
         request.workspace_limit = workspace_limit;
         const Problem p = normalise(*complete(parse_problem(line)->problem)).problem;

@@ -8,7 +8,7 @@
 
 #include "plan/choice/reach.h"
 #include "plan/repeated.h"
-#include "support/files.h"
+#include "support/recorded_device.h"
 #include "support/string_util.h"
 
 using namespace vkgemm::plan;
@@ -175,7 +175,7 @@ TEST_CASE("parts: operands of 16 bits that are read in words begin at an even el
 }
 
 TEST_CASE("parts: what cannot be cut is refused, with the limit and the reason") {
-    const DeviceCaps caps = *parse_device_caps(file_text("devices/h200.txt"));
+    const DeviceCaps caps = device("h200");
     const struct {
         const char* line;
         std::vector<std::string> words;

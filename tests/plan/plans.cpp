@@ -7,7 +7,7 @@
 
 #include "plan/plan.h"
 #include "plan/problem/problem_text.h"
-#include "support/files.h"
+#include "support/recorded_device.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t much = uint64_t{1} << 30;
 
 const DeviceCaps& h200() {
-    static const DeviceCaps caps = *parse_device_caps(file_text("devices/h200.txt"));
+    static const DeviceCaps caps = device("h200");
     return caps;
 }
 

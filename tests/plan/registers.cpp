@@ -6,7 +6,7 @@
 
 #include "plan/choice/select.h"
 #include "plan/problem/problem_text.h"
-#include "support/files.h"
+#include "support/recorded_device.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
@@ -15,7 +15,7 @@ namespace {
 
 /// An H200 under another name: it has the features, the sizes and the matrix shapes of all that are named here.
 DeviceCaps named(uint32_t vendor, const char* name) {
-    DeviceCaps caps = *parse_device_caps(file_text("devices/h200.txt"));
+    DeviceCaps caps = device("h200");
     caps.vendor = vendor;
     caps.name = name;
     caps.driver = "a driver";
@@ -122,7 +122,7 @@ TEST_CASE("registers: the factor of a step grows with what does not fit") {
 
 // Without a workspace. An H200, which was timed, reads ahead.
 TEST_CASE("registers: large products on RDNA carry no fragments from step to step") {
-    const DeviceCaps h200 = *parse_device_caps(file_text("devices/h200.txt"));
+    const DeviceCaps h200 = device("h200");
     for (const char* types : {"f16*f16", "bf16*bf16", "i8*i8"})
         for (const char* rest : {" 4096x4096x4096", " 4095x4097x4096 layout=nt"}) {
             const std::string line = std::string(types) + rest;
@@ -142,8 +142,8 @@ TEST_CASE("registers: large products on RDNA carry no fragments from step to ste
 }
 
 TEST_CASE("registers: Intel multiplies on its matrix units") {
-    DeviceCaps a770 = *parse_device_caps(file_text("devices/a770.txt"));
-    DeviceCaps b580 = *parse_device_caps(file_text("devices/b580.txt"));
+    DeviceCaps a770 = device("a770");
+    DeviceCaps b580 = device("b580");
     for (const char* types : {"f16*f16", "bf16*bf16", "i8*i8"})
         for (const char* rest : {" 4096x4096x4096", " 1023x1023x1023", " 16x4096x4096"}) {
             const std::string line = std::string(types) + rest;

@@ -12,15 +12,13 @@
 #include "plan/choice/select.h"
 #include "plan/choice/unfit.h"
 #include "plan/repeated.h"
-#include "support/files.h"
+#include "support/recorded_device.h"
 #include "support/string_util.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
 
 namespace {
-
-DeviceCaps device(const std::string& name) { return *parse_device_caps(file_text("devices/" + name + ".txt")); }
 
 Request forced(const std::string& kernel, const std::string& tile = "") {
     Request r;

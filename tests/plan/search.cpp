@@ -6,6 +6,7 @@
 #include "plan/choice/select.h"
 #include "plan/problem/problem_text.h"
 #include "support/files.h"
+#include "support/recorded_device.h"
 #include "support/string_util.h"
 
 using namespace vkgemm::plan;
@@ -13,7 +14,6 @@ using namespace vkgemm::test;
 
 namespace {
 
-DeviceCaps device(const std::string& name) { return *parse_device_caps(file_text("devices/" + name + ".txt")); }
 Problem normalised(const std::string& line) { return normalise(*complete(parse_problem(line)->problem)).problem; }
 
 }  // namespace

@@ -10,18 +10,13 @@
 
 #include "plan/problem/problem_text.h"
 #include "support/files.h"
+#include "support/recorded_device.h"
 #include "support/string_util.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
 
 namespace {
-
-DeviceCaps device(const std::string& name) {
-    const Result<DeviceCaps> caps = parse_device_caps(file_text("devices/" + name + ".txt"));
-    REQUIRE_MESSAGE(bool(caps), name, ": ", caps.status().text);
-    return *caps;
-}
 
 Problem normalised(const std::string& line) {
     const Result<ProblemText> read = parse_problem(line);

@@ -10,8 +10,8 @@
 #include "plan/problem/problem_text.h"
 #include "plan/steps/grouped.h"
 #include "plan/steps/parts.h"
-#include "support/files.h"
 #include "support/random.h"
+#include "support/recorded_device.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
@@ -47,7 +47,6 @@ Made made(const std::string& line, const DeviceCaps& caps, const Request& reques
     return {.completed = *full, .n = n, .choice = *choice, .steps = make_steps(*choice, *full, n, caps, request)};
 }
 
-DeviceCaps device(const std::string& name) { return *parse_device_caps(file_text("devices/" + name + ".txt")); }
 uint64_t bytes_of(const Made& x, VkgemmSlot s) { return x.steps.slots[size_t(s)].bytes; }
 
 /// Bytes of the workspace, or of a D that parts add to, that a step touches.

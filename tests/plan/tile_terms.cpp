@@ -10,6 +10,7 @@
 
 #include "plan/device/device_caps.h"
 #include "support/files.h"
+#include "support/recorded_device.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
@@ -20,21 +21,21 @@ TEST_CASE("every row of terms.def is of a kernel, and holds on the devices that 
 #include "terms.def"
 #undef TERMS
     };
-    const auto nvidia = parse_device_caps(file_text("devices/h200.txt"));
-    auto other = *nvidia;
+    const DeviceCaps nvidia = device("h200");
+    auto other = nvidia;
     other.name = "AMD Radeon RX 7900 XTX";
     for (const std::string_view name : rows) {
         CAPTURE(name);
         const Kernel* const k = find_kernel(name);
         REQUIRE(k);
-        const TileTerms* terms = find_tile_terms(*k, k->tile, *nvidia);
+        const TileTerms* terms = find_tile_terms(*k, k->tile, nvidia);
         REQUIRE(terms);
         CHECK((terms->step > 50 && terms->step < 150));
         CHECK(!find_tile_terms(*k, k->tile, other));
         for (uint32_t Tile::*size : {&Tile::BM, &Tile::BN, &Tile::BK, &Tile::DEPTH, &Tile::WG}) {
             Tile larger = k->tile;
             larger.*size += 1 << 16;
-            CHECK(!find_tile_terms(*k, larger, *nvidia));
+            CHECK(!find_tile_terms(*k, larger, nvidia));
         }
     }
 }
@@ -42,15 +43,15 @@ TEST_CASE("every row of terms.def is of a kernel, and holds on the devices that 
 // A tile that is changed keeps its terms with its name, and a tile that is renamed does not compile without them. What
 // this finds is a new kernel of a family with terms, which competes uncorrected until tools/fit has seen it.
 TEST_CASE("kernels of families with terms have them, but for those that are named here") {
-    const auto nvidia = parse_device_caps(file_text("devices/h200.txt"));
+    const DeviceCaps nvidia = device("h200");
     std::set<std::string_view> fitted;
     for (const Kernel& k : kernels())
-        if (find_tile_terms(k, k.tile, *nvidia)) fitted.insert(k.module.family.name);
+        if (find_tile_terms(k, k.tile, nvidia)) fitted.insert(k.module.family.name);
     std::string without;
     for (const Kernel& k : kernels()) {
         const bool may_have = fitted.contains(k.module.family.name) && !k.module.is_mixed() && !k.module.is_native() &&
                               k.module.accumulate != f64;
-        if (may_have && !find_tile_terms(k, k.tile, *nvidia)) without += std::string(k.name) + "\n";
+        if (may_have && !find_tile_terms(k, k.tile, nvidia)) without += std::string(k.name) + "\n";
     }
     CHECK(without == file_text("unfitted.txt"));
 }
@@ -63,10 +64,10 @@ TEST_CASE("the factor of a tile is that of the rows of fact_weights.def and term
 #undef FITTED_ON
 #undef FACT_WEIGHTS
     };
-    const auto nvidia = parse_device_caps(file_text("devices/h200.txt"));
+    const DeviceCaps nvidia = device("h200");
     int limited = 0, free = 0;
     for (const Kernel& k : kernels()) {
-        const TileTerms* terms = find_tile_terms(k, k.tile, *nvidia);
+        const TileTerms* terms = find_tile_terms(k, k.tile, nvidia);
         if (!terms || !terms->has_facts) continue;
         CAPTURE(k.name);
         for (const float scale : {0.0F, 0.25F, 1.0F, 30.0F}) {

@@ -10,6 +10,7 @@
 #include "plan/problem/problem_text.h"
 #include "support/files.h"
 #include "support/random.h"
+#include "support/recorded_device.h"
 #include "support/string_util.h"
 
 using namespace vkgemm::plan;
@@ -19,11 +20,7 @@ namespace {
 
 constexpr uint64_t much = uint64_t{1} << 30;
 
-DeviceCaps h200() {
-    const Result<DeviceCaps> caps = parse_device_caps(file_text("devices/h200.txt"));
-    REQUIRE(caps);
-    return *caps;
-}
+DeviceCaps h200() { return device("h200"); }
 
 Problem normalised(const std::string& line) {
     const Result<ProblemText> read = parse_problem(line);
@@ -73,7 +70,7 @@ TEST_CASE("tuned rows are read") {
 
 TEST_CASE("with a device, the rows are those that tuned_for() keeps, and a broken one of its own is refused") {
     const std::string text = "H200 | 8x8x8 | naive_f32_8x8 |\nother | 8x8 | |\nNVIDIA H | 9x9x9 | gone_f32 |\n";
-    const DeviceCaps h200 = *parse_device_caps(file_text("devices/h200.txt"));
+    const DeviceCaps h200 = device("h200");
     const auto rows = parse_tuned(text, &h200);
     REQUIRE_MESSAGE(bool(rows), rows.status().text);
     REQUIRE(rows->size() == 2);
@@ -398,7 +395,7 @@ TEST_CASE("the built-in rows can be followed, each for its own problem") {
 TEST_CASE("the built-in weights: on SwiftShader, products whose operands stay in a cache are naive") {
     const auto rows = rows_of(std::string(built_in_tuned()));
     const auto chosen = [&](const char* device, const char* line) {
-        DeviceCaps caps = *parse_device_caps(file_text(std::string("devices/") + device + ".txt"));
+        DeviceCaps caps = vkgemm::test::device(device);
         const TunedRows here(tuned_for(caps, rows));
         caps.fitted = fitted_weights(here.rows());
         return select(caps, normalised(line), {})->kernel->module.family.name;

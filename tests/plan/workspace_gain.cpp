@@ -5,14 +5,12 @@
 #include <doctest/doctest.h>
 
 #include "plan/problem/problem_text.h"
-#include "support/files.h"
+#include "support/recorded_device.h"
 
 using namespace vkgemm::plan;
 using namespace vkgemm::test;
 
 namespace {
-
-DeviceCaps caps_of(const std::string& device) { return *parse_device_caps(file_text("devices/" + device + ".txt")); }
 
 Problem problem_of(const std::string& line) {
     const auto read = parse_problem(line);
@@ -27,7 +25,7 @@ uint64_t workspace_of(const Plan& plan) { return plan.steps.slots[VKGEMM_SLOT_WO
 TEST_CASE("workspace: the gain is that of the plan which has it, and that plan gains no more") {
     size_t gains = 0;
     for (const char* device : {"h200", "lavapipe", "swiftshader"}) {
-        const DeviceCaps caps = caps_of(device);
+        const DeviceCaps caps = vkgemm::test::device(device);
         const DeviceKernels kernels(caps);
         for (const char* line : {"128x128x65536", "f16*f16 64x64x65536", "f16*f16 4095x4095x4095 layout=tn",
                                  "f16*q4_0->f32 64x96x256 layout=nt", "f16*f16 512x4096x4096 upto=m", "64x64x64"}) {
@@ -57,7 +55,7 @@ TEST_CASE("workspace: the gain is that of the plan which has it, and that plan g
 }
 
 TEST_CASE("workspace: products that are empty, small or batch-invariant, and packs, gain nothing") {
-    const DeviceCaps caps = caps_of("h200");
+    const DeviceCaps caps = device("h200");
     const DeviceKernels kernels(caps);
     for (const char* line : {"0x8x8", "16x16x16", "4096x4096x4096", "128x128x65536 invariant"}) {
         CAPTURE(line);
