@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <span>
 #include <string>
 
 #include "support/device.h"
@@ -81,6 +82,19 @@ inline VkgemmContext context() { return device().context().handle(); }
 inline Said make_plan(OwnedPlan& plan, const VkgemmProblem& p, const VkgemmPlanOptions& o = options(),
                       VkgemmContext in = context()) {
     return said([&](VkgemmError* e) { return vkgemmCreatePlan(in, &p, &o, &plan.handle, e); });
+}
+
+inline VkgemmNeedsInfo needs_info(std::span<const VkgemmProblem> problems = {}) {
+    const host::Device& d = device();
+    VkgemmNeedsInfo i{};
+    i.structSize = sizeof i;
+    i.instance = d.instance();
+    i.physicalDevice = d.physicalDevice();
+    i.apiVersion = d.apiVersion();
+    i.getInstanceProcAddr = d.getInstanceProcAddr();
+    i.problems = problems.data();
+    i.problemCount = static_cast<uint32_t>(problems.size());
+    return i;
 }
 
 /// A plan that must succeed.

@@ -90,16 +90,6 @@ Said dry_plan(const VkgemmProblem& p, VkgemmPlanOptions o = options()) {
 
 VkgemmProblem with_four_steps() { return problem("20x30x40 c=separate bias=row act=relu clamp=0:1 residual"); }
 
-VkgemmNeedsInfo needs_info() {
-    VkgemmNeedsInfo i{};
-    i.structSize = sizeof i;
-    i.instance = device().instance();
-    i.physicalDevice = device().physicalDevice();
-    i.apiVersion = device().apiVersion();
-    i.getInstanceProcAddr = device().getInstanceProcAddr();
-    return i;
-}
-
 Said needs_of(const VkgemmNeedsInfo& info) {
     VkgemmNeeds needs{};
     needs.structSize = sizeof needs;

@@ -162,14 +162,8 @@ bool try_all(int n, VkgemmResult code) {
 /// Asks what a problem needs with the n-th query failing. True when none was left to fail.
 bool try_needs(int n, VkgemmResult code) {
     const VkgemmProblem p = problem("f16*f16 64x64x64 layout=nt");
-    VkgemmNeedsInfo info{};
-    info.structSize = sizeof info;
-    info.instance = device().instance();
-    info.physicalDevice = device().physicalDevice();
-    info.apiVersion = device().apiVersion();
+    VkgemmNeedsInfo info = needs_info({&p, 1});
     info.getInstanceProcAddr = any_function;
-    info.problems = &p;
-    info.problemCount = 1;
     VkgemmNeeds needs{};
     needs.structSize = sizeof needs;
     calls_left = n;

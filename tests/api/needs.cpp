@@ -15,19 +15,6 @@ namespace need = vkgemm::plan::need;
 
 namespace {
 
-VkgemmNeedsInfo needs_info(const std::vector<VkgemmProblem>& problems) {
-    const vkgemm::host::Device& d = device();
-    VkgemmNeedsInfo i{};
-    i.structSize = sizeof i;
-    i.instance = d.instance();
-    i.physicalDevice = d.physicalDevice();
-    i.apiVersion = d.apiVersion();
-    i.getInstanceProcAddr = d.getInstanceProcAddr();
-    i.problems = problems.data();
-    i.problemCount = static_cast<uint32_t>(problems.size());
-    return i;
-}
-
 VkgemmNeeds empty_needs() {
     VkgemmNeeds n{};
     n.structSize = sizeof n;

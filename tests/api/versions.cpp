@@ -105,16 +105,6 @@ std::string answer_of(const Said& got, const std::string& more = "") {
     return std::string(vkgemmResultName(got.code)) + ": " + got.text + "|" + more;
 }
 
-VkgemmNeedsInfo needs_info() {
-    VkgemmNeedsInfo i{};
-    i.structSize = sizeof i;
-    i.instance = device().instance();
-    i.physicalDevice = device().physicalDevice();
-    i.apiVersion = device().apiVersion();
-    i.getInstanceProcAddr = device().getInstanceProcAddr();
-    return i;
-}
-
 std::string needs_of(const VkgemmNeedsInfo* info) {
     VkgemmNeeds needs{};
     needs.structSize = sizeof needs;
