@@ -7,6 +7,7 @@
 
 #include <array>
 #include <vkgemm/elements.hpp>
+#include <vkgemm/text.hpp>
 
 namespace vkgemm {
 
@@ -313,15 +314,60 @@ inline void decodeBlock(Type type, const std::byte* block, std::span<double> val
     for (size_t i = 0; i < blockElements(type); ++i) values[i] = decodeElement(type, block, i);
 }
 
+namespace formats {
+
+/// Why encodeGroup() refuses; empty if it does not.
+inline std::string groupRefusal(Type type, std::span<const uint8_t> codes, double scale, double zero, size_t room) {
+    const Group g = groupOf(type);
+    const std::string name(typeName(type));
+    if (!g.bits)
+        return (name.empty() ? "type " + numberText(static_cast<int>(type)) : name) +
+               " has no scale and zero point for each group; u4_g32 to u8_g128_f32 have";
+    if (codes.size() != blockElements(type))
+        return "a group of " + name + " has " + numberText(blockElements(type)) + " codes, not " +
+               numberText(codes.size());
+    if (room < bytesOf(type))
+        return "a block of " + name + " has " + numberText(bytesOf(type)) + " bytes, and there is room for " +
+               numberText(room);
+    for (size_t i = 0; i < codes.size(); ++i)
+        if (codes[i] >> g.bits)
+            return "code " + numberText(i) + " is " + numberText(static_cast<int>(codes[i])) + ", but the codes of " +
+                   name + " are 0 to 15; u8_g* has codes up to 255";
+    const Type stored = g.scaleBytes == 2 ? VKGEMM_TYPE_F16 : VKGEMM_TYPE_F32;
+    const struct {
+        const char* name;
+        double value;
+        bool may_vanish;
+    } factors[] = {{"scale", scale, false}, {"zero point", zero, true}};
+    for (const auto& [what, value, may_vanish] : factors) {
+        std::byte bytes[4];
+        encode(stored, value, bytes);
+        const double number = decode(stored, bytes);
+        if (std::isfinite(number) && (number != 0 || value == 0 || may_vanish)) continue;
+        return std::string("the ") + what + " is " + numberText(value) + ", which " + std::string(typeName(stored)) +
+               " stores as " + numberText(number) +
+               (g.scaleBytes == 2 && std::isfinite(value) ? "; " + name + "_f32 has an f32 in its place" : "");
+    }
+    return {};
+}
+
+}  // namespace formats
+
 /// Writes a block of a format with groups (u4_g32 to u8_g128_f32) from tensors of their own: its codes, one each (of
 /// signed formats as int8_t would be stored), its scale and its zero point, which are rounded to the type in the block.
-inline void encodeGroup(Type type, std::span<const uint8_t> codes, double scale, double zero, std::byte* block) {
+/// Refuses, and writes nothing, if the format has no groups, if a span has another size, if a code has too many bits,
+/// or if rounding makes the scale or the zero point infinite or the scale 0.
+inline Status encodeGroup(Type type, std::span<const uint8_t> codes, double scale, double zero,
+                          std::span<std::byte> block) {
+    if (std::string why = formats::groupRefusal(type, codes, scale, zero, block.size()); !why.empty())
+        return {.code = VKGEMM_ERROR_INVALID_ARGUMENT, .text = std::move(why)};
     const formats::Group g = formats::groupOf(type);
     const Type stored = g.scaleBytes == 2 ? VKGEMM_TYPE_F16 : VKGEMM_TYPE_F32;
-    std::memset(block, 0, bytesOf(type));
-    encode(stored, scale, block);
-    encode(stored, zero, block + g.scaleBytes);
-    for (size_t i = 0; i < blockElements(type); ++i) formats::putCode(type, block, i, codes[i]);
+    std::memset(block.data(), 0, bytesOf(type));
+    encode(stored, scale, block.data());
+    encode(stored, zero, block.data() + g.scaleBytes);
+    for (size_t i = 0; i < codes.size(); ++i) formats::putCode(type, block.data(), i, codes[i]);
+    return {};
 }
 
 /// Writes a block whose elements approximate `values`. Whole numbers that the format can hold with scales of 1 are kept

@@ -32,7 +32,8 @@ struct Quantised {
                 if (group() == 1)
                     vkgemm::encode(type, element(line, g), at);
                 else
-                    vkgemm::encodeGroup(type, codes, scale(line, g), zero(line, g), at);
+                    REQUIRE(bool(
+                        vkgemm::encodeGroup(type, codes, scale(line, g), zero(line, g), {at, vkgemm::bytesOf(type)})));
             }
         return out;
     }

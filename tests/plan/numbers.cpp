@@ -173,3 +173,39 @@ TEST_CASE("the reference of whole lines is that of each element") {
             }
     }
 }
+
+TEST_CASE("encodeGroup() writes the codes, the scale and the zero point") {
+    std::vector<uint8_t> codes(32);
+    for (size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<uint8_t>(i % 16);
+    std::vector<std::byte> block(vkgemm::bytesOf(VKGEMM_TYPE_U4_G32));
+    REQUIRE(vkgemm::encodeGroup(VKGEMM_TYPE_U4_G32, codes, 0.5, 8, block));
+    for (size_t i = 0; i < codes.size(); ++i)
+        CHECK(vkgemm::decodeElement(VKGEMM_TYPE_U4_G32, block.data(), i) == 0.5 * (codes[i] - 8));
+    CHECK(vkgemm::encodeGroup(VKGEMM_TYPE_U4_G32, codes, 65504, 1e-9, block));  // such a zero point may become 0
+}
+
+TEST_CASE("encodeGroup() refuses what a block cannot hold, and writes nothing") {
+    const auto refused = [](Type type, size_t codes, int code, double scale, double zero, size_t bytes) {
+        const std::vector<uint8_t> all(codes, static_cast<uint8_t>(code));
+        std::vector<std::byte> block(bytes, std::byte{0x5a});
+        const Status status = vkgemm::encodeGroup(type, all, scale, zero, block);
+        CHECK(status.code == VKGEMM_ERROR_INVALID_ARGUMENT);
+        CHECK(std::ranges::count(block, std::byte{0x5a}) == static_cast<std::ptrdiff_t>(bytes));
+        return status.text;
+    };
+    const Type u4 = VKGEMM_TYPE_U4_G32, wide = VKGEMM_TYPE_U4_G32_F32;
+    CHECK(refused(VKGEMM_TYPE_Q4_0, 32, 1, 1, 0, 64) ==
+          "q4_0 has no scale and zero point for each group; u4_g32 to u8_g128_f32 have");
+    CHECK(refused(static_cast<Type>(999), 32, 1, 1, 0, 64).starts_with("type 999 has no scale"));
+    CHECK(refused(u4, 31, 1, 1, 0, 64) == "a group of u4_g32 has 32 codes, not 31");
+    CHECK(refused(u4, 32, 1, 1, 0, 19) == "a block of u4_g32 has 20 bytes, and there is room for 19");
+    CHECK(refused(u4, 32, 16, 1, 0, 64) ==
+          "code 0 is 16, but the codes of u4_g32 are 0 to 15; u8_g* has codes up to 255");
+    CHECK(refused(u4, 32, 1, 65520, 0, 64) ==
+          "the scale is 65520, which f16 stores as inf; u4_g32_f32 has an f32 in its place");
+    CHECK(refused(u4, 32, 1, 1e-9, 0, 64) ==
+          "the scale is 1e-09, which f16 stores as 0; u4_g32_f32 has an f32 in its place");
+    CHECK(refused(u4, 32, 1, 1, -1e6, 64).starts_with("the zero point is -1e+06, which f16 stores as -inf"));
+    CHECK(refused(wide, 32, 1, 1e39, 0, 64) == "the scale is 1e+39, which f32 stores as inf");
+    CHECK(refused(wide, 32, 1, std::nan(""), 0, 64) == "the scale is nan, which f32 stores as nan");
+}
