@@ -56,7 +56,7 @@ typedef enum VkgemmResult {
  * The size of this struct never changes, because it must be usable even if every other struct is unreadable. */
 typedef struct VkgemmError {
     int32_t vkResult; /* of the Vulkan call that failed; otherwise VK_SUCCESS (0) */
-    char text[1024];  /* UTF-8, null-terminated, one line; truncated if it does not fit */
+    char text[1024];  /* UTF-8, null-terminated, one line; ends with " ..." if it does not fit */
 } VkgemmError;
 
 /* The name of a result without its prefix: "success", "unsupported". Returns a static string, never NULL. Any
@@ -348,11 +348,11 @@ typedef enum VkgemmGrouping {
     VKGEMM_GROUPING_ADDRESSES = 3,
     /* There is no table, but a batch of products of one size. If x is index i, product i multiplies by matrix x of B,
      * as one token of a mixture of experts selects its experts. VKGEMM_SLOT_INDICES has `batch` indices in device
-     * memory. The matrices of B are b.batchStride apart (at most 4 GiB - 1). B has as many matrices as fit the stated
-     * size of its operand, or `batch` matrices if that size is 0. A product whose index is not below this number is
-     * skipped. The run is one dispatch and needs no workspace. Limits (UNSUPPORTED): m or n is at most 16, D is
-     * row-major, `batch` is 1 to 2^20, `upTo` and batchInvariant are 0, and there is no C, packed operand, scalar in
-     * memory, outer batch or ratio. */
+     * memory. The matrices of B are b.batchStride apart (at most 4 GiB - 1). B has as many matrices as fit the size of
+     * its operand, which the run must state. A product whose index is not below this number is skipped. The run is one
+     * dispatch and needs no workspace. Limits (UNSUPPORTED): m or n is at most 16, D is row-major, `batch` is 1 to
+     * 2^20, `upTo` and batchInvariant are 0, and there is no C, packed operand, scalar in memory, outer batch or
+     * ratio. */
     VKGEMM_GROUPING_SELECTED = 4,
     VKGEMM_GROUPING_MAX_ENUM = 0x7fffffff
 } VkgemmGrouping;

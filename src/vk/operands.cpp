@@ -158,6 +158,10 @@ std::optional<Status> resolve(const VkgemmPlan_T& p, const VkgemmRun& run, const
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
         const Requirement& need = (*work.slots)[i];
         if (need.bytes == 0) continue;
+        if (i == VKGEMM_SLOT_B && work.problem->grouping == VKGEMM_GROUPING_SELECTED && run.b.size == 0)
+            return bad_operand(VKGEMM_SLOT_B, plan::concat({"has no size, which limits the indices that select its "
+                                                            "matrices: state the bytes of all of them (one has ",
+                                                            need.least, ")"}));
         auto one = resolve_one(p, operandOf(run, VkgemmSlot(i)), VkgemmSlot(i), need);
         if (!one) return one.status();
         out[i] = *one;

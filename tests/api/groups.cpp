@@ -178,15 +178,15 @@ TEST_CASE("groups: what a batch that selects matrices of B must bring") {
     CHECK(info.requiredBytes[VKGEMM_SLOT_INDICES] == 7 * 4);
     CHECK(info.requiredBytes[VKGEMM_SLOT_WORKSPACE] == 0);
     VkgemmRun r = run_of(memory);
-    expect(check(plan, r), VKGEMM_SUCCESS, {});
+    expect(check(plan, r), VKGEMM_ERROR_OPERAND, {"operand b has no size", "all of them (one has 2560)"});
     r.b.size = 20 * 32 * 4;  // one matrix
     expect(check(plan, r), VKGEMM_SUCCESS, {});
     r.b.size -= 1;
     expect(check(plan, r), VKGEMM_ERROR_OPERAND, {"operand b", "2559", "2560"});
-    r = run_of(memory);
+    r.b.size = 7 * 20 * 32 * 4;
     r.indices = {};
     expect(check(plan, r), VKGEMM_ERROR_OPERAND, {"operand indices", "missing"});
-    r = run_of(memory);
+    r.indices = run_of(memory).indices;
     r.indices.offset = r.d.offset;
     expect(check(plan, r), VKGEMM_ERROR_OPERAND, {"operand indices", "overlaps D"});
 }
