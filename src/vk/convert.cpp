@@ -25,7 +25,12 @@ size_t copy_text(std::string_view text, char* to, size_t capacity) {
 void put_text(VkgemmError* error, std::string_view text, int32_t r) {
     if (!error) return;
     error->vkResult = r;
-    const size_t n = copy_text(text, error->text, sizeof error->text);
+    size_t n = copy_text(text, error->text, sizeof error->text);
+    if (n < text.size()) {  // cut, and shown to be
+        constexpr std::string_view end = " ...";
+        n = copy_text(text, error->text, sizeof error->text - end.size());
+        n += copy_text(end, error->text + n, end.size() + 1);
+    }
     std::replace_if(
         error->text, error->text + n, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
 }

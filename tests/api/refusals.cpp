@@ -410,3 +410,13 @@ TEST_CASE("what asks a plan asks it politely") {
     vkgemmDestroyPlan(nullptr);
     vkgemmDestroyContext(nullptr);
 }
+
+TEST_CASE("a reason that is too long for VkgemmError is cut, and shows it") {
+    OwnedPlan none;
+    VkgemmPlanOptions o = options();
+    o.tile = "BN=4096";  // refused by every kernel for a reason of its own
+    const Said got = make_plan(none, problem("64x64x64"), o);
+    CHECK(got.code < 0);
+    CHECK(got.text.size() == sizeof(VkgemmError::text) - 1);
+    CHECK_MESSAGE(got.text.ends_with(" ..."), got.text);
+}

@@ -79,9 +79,11 @@ TEST_CASE("a refusal is one line of whole characters, whatever it quotes") {
         std::string name;
         for (int i = 0; i < 600; ++i) name += character;
         for (size_t shift = 0; shift < 4; ++shift) {
-            const std::string text = refused(std::string(shift, 'x') + name);
+            std::string text = refused(std::string(shift, 'x') + name);
             const size_t size = std::strlen(character), begin = text.find(character);
             CHECK(text.size() > 1023 - size);
+            REQUIRE(text.ends_with(" ..."));  // it is cut
+            text.resize(text.size() - 4);
             CHECK((text.size() - begin) % size == 0);
         }
     }
