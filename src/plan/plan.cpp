@@ -32,9 +32,9 @@ std::optional<Status> lacks_workspace(const Problem& completed, const Steps& ste
     const uint64_t bytes = steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes;
     if (!is_from_int8(completed) || bytes <= request.workspace_limit) return std::nullopt;
     return Refusal{VKGEMM_ERROR_WORKSPACE,
-                   concat({"accuracy=f64_split needs a workspace of ", bytes, " bytes, and workspaceLimit is ",
-                           request.workspace_limit,
-                           "; allow as much, or, if m and n are large, enough for 256 rows and columns of D"})};
+                   concat({"accuracy=f64_split needs a workspace of ", bytes,
+                           " bytes, or of less for D in blocks; workspaceLimit is ", request.workspace_limit,
+                           ", too small for either: raise it, to ", bytes, " at most"})};
 }
 
 // A plan in the making.

@@ -41,7 +41,7 @@ std::optional<Status> check_handles(const VkgemmContextInfo& i) {
     if (!i.instance) return null("instance");
     if (!i.physicalDevice) return null("physicalDevice");
     if (!i.device) return null("device");
-    if (!i.getInstanceProcAddr) return null("getInstanceProcAddr");
+    if (!i.getInstanceProcAddr) return null("getInstanceProcAddr, which is vkGetInstanceProcAddr of your loader,");
     if (i.enabledExtensionCount && !i.enabledExtensions) return null("enabledExtensions (with a count above 0)");
     if (i.enabledFeatures && i.enabledFeatures->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,

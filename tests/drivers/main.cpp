@@ -61,7 +61,7 @@ void print_row(const std::string& first, const Compiled& c) {
                 f.matrix.empty() ? "–" : f.matrix.c_str());
 }
 
-/// Those of problems.txt. Without the folder of the tests there are none, which is no result.
+/// The problems of problems.txt. Gives up if there are none, because a table without rows would look like a result.
 std::vector<std::string> typical_problems() {
     std::vector<std::string> lines = lines_of("drivers/problems.txt");
     if (lines.empty())
