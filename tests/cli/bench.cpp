@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <chrono>
+
 #include "cli/program.h"
 
 using namespace vkgemm::test;
@@ -34,6 +36,24 @@ TEST_CASE("bench: what was asked for is in the file; a name that is not UTF-8 do
     CHECK(options["type"] == "");
     CHECK(options["repeats"] == 1);
     CHECK(options["tuned"] == "rows\xef\xbf\xbd");
+}
+
+TEST_CASE("bench: where the time of several problems went") {
+    const Folder folder("bench_phases");
+    const auto began = std::chrono::steady_clock::now();
+    const std::string out = run(0, "bench 8x8x8 9x9x9 --repeats 1 --json r.json").out;
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
+    const Json seconds = Json::parse(read("r.json"))["seconds"];
+    double all = 0;
+    for (const char* const phase : {"compiles", "makes operands", "checks", "warms up", "times runs"}) {
+        REQUIRE_MESSAGE(seconds.contains(phase), phase);
+        CHECK(seconds[phase].get<double>() > 0);
+    }
+    for (const Json& phase : seconds) all += phase.get<double>();
+    CHECK(all <= passed.count());
+    CHECK(seconds["warms up"].get<double>() > 0.7);  // 0.4 s of load for each
+    expect(out, {"took ", "warms up ", "compiles "});
+    CHECK(run(0, "bench 8x8x8 --repeats 1").out.find("took ") == std::string::npos);
 }
 
 TEST_CASE("bench --operands addresses: the plan takes addresses, which the title says") {

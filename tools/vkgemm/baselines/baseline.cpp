@@ -47,6 +47,7 @@ BaselineRun::BaselineRun(Baseline& baseline, CaseRunner& runner)
 bool BaselineRun::goes_on() {
     if (!begun_ && !interrupted()) {
         begun_ = true;
+        if (runner_.options().phase) runner_.options().phase("prepares " + result_.kernel);
         if (const std::string why = baseline_.unfit(runner_.given()); !why.empty())
             result_.failure = {VKGEMM_ERROR_UNSUPPORTED, VK_SUCCESS, why};
         else if (runner_.options().check)

@@ -9,6 +9,7 @@
 #include "commands/plan_options.h"
 #include "commands/random_bench.h"
 #include "measure/kernel_lookup.h"
+#include "measure/phase_times.h"
 #include "measure/rejected_kernel.h"
 #include "measure/roofline.h"
 #include "report/bench_report.h"
@@ -32,7 +33,6 @@ struct Options {
 
 Status usage(std::string text) { return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, std::move(text)}; }
 
-/// Refuses options that cannot be combined.
 /// Refused if `tile` cannot be read, whichever kernel it is for: then every kernel refuses it in the same words.
 Status check_tile(const std::string& tile) {
     if (tile.empty()) return {};
@@ -43,6 +43,7 @@ Status check_tile(const std::string& tile) {
     return first.status();
 }
 
+/// Refuses options that cannot be combined.
 Status check_options(const Options& options) {
     if (Status s = check_tile(options.tile); !s) return s;
     for (const std::string& name : options.versus) {
@@ -155,6 +156,11 @@ class Bench {
     void run_case(const Case& c);
     void judge(BenchResult& result, std::string_view by);
     std::string without_workspace(const Case& c, PlanOptions options, const Measurement& m) const;
+    void begin_phase(const std::string& what) {
+        phases_.begin(what);
+        progress_.phase(what);
+    }
+    std::string phases_text() const;
 
     const Session& session_;
     const Options& o_;
@@ -165,6 +171,7 @@ class Bench {
     bool shown_;
     Progress progress_;
     Roofline roofline_;
+    PhaseTimes phases_;
     Exit exit_ = exit_right;
     bool lost_ = false;
 };
@@ -212,14 +219,16 @@ void Bench::run_case(const Case& c) {
                        .cold = o_.cold,
                        .min_time = o_.min_time,
                        .repeats = o_.repeats,
-                       .phase = [this](const std::string& what) { progress_.phase(what); }});
+                       .phase = [this](const std::string& what) { begin_phase(what); }});
     const std::string title = c.text + heat_of(runner.blank()) + (o_.plan.has_addresses() ? ", by address" : "");
     bool titled = false;
     const auto show = [&](BenchResult result) {
         progress_.clear();
         const bool worth = result.m.timed() || !result.m.failure || !result.m.wrong.empty();
-        if (!worth) return;                                   // interrupted before there was anything
-        if (result.m.timed()) result.roof = roofline_.of(c);  // which is measured once, in about a second
+        if (!worth) return;                  // interrupted before there was anything
+        phases_.begin("measures the roof");  // once for each kind of unit, in about a second
+        if (result.m.timed()) result.roof = roofline_.of(c);
+        phases_.begin("");
         const std::string rows = report_.add(std::move(result), session_.colored());
         if (shown_) print((titled ? "" : wrapped(title, 0)) + rows);
         titled = true;
@@ -275,13 +284,24 @@ void Bench::begin() const {
     print(missing + "\n" + report_.header(session_.colored()));
 }
 
+/// Of several problems: where the time went.
+std::string Bench::phases_text() const {
+    double all = 0;
+    std::string text;
+    for (const auto& [phase, seconds] : phases_.longest_first()) {
+        all += seconds;
+        text += (text.empty() ? "" : ", ") + phase + " " + seconds_text(seconds);
+    }
+    return cases_.size() < 2 || text.empty() ? "" : wrapped("took " + seconds_text(all) + ": " + text, 0);
+}
+
 Exit Bench::run() {
     begin();
     for (const Case& c : cases_) {
         if (interrupted() || lost_) break;
         run_case(c);
     }
-    if (shown_) print(report_.summary(session_.colored()));
+    if (shown_) print(report_.summary(session_.colored()) + phases_text());
     if (interrupted()) {
         warn(is_void() ? "vkgemm: interrupted before the first result; no file is written"
                        : "vkgemm: interrupted; the results so far are kept");
@@ -311,6 +331,8 @@ nlohmann::ordered_json Bench::json() const {
                       {"vs", o_.versus},
                       {"tuned", tuned_path()}};
     all["interrupted"] = interrupted();
+    all["seconds"] = nlohmann::ordered_json::object();
+    for (const auto& [phase, seconds] : phases_.longest_first()) all["seconds"][phase] = seconds;
     all["roofline"] = {{"copy_gbytes_per_s", roofline_.copied() * 1e-9},
                        {"peak_tflops", nlohmann::ordered_json::object()}};
     for (const auto& [units, peak] : roofline_.peaks())
