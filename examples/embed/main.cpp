@@ -160,8 +160,10 @@ int main() {
         const vkgemm::Context context = embed(gpu);
         vkgemm::Plan of_second = need(context.createPlan(second));
         vkgemm::Plan pack = need(of_second.createPack(VKGEMM_SLOT_B));
-        const Plans plans{need(context.createPlan(first)), std::move(of_second), std::move(pack),
-                          need(context.createPlan(counted))};
+        const Plans plans{.first = need(context.createPlan(first)),
+                          .second = std::move(of_second),
+                          .pack = std::move(pack),
+                          .counted = need(context.createPlan(counted))};
         gpu.addresses =
             plans.first.info().usesAddresses || plans.second.info().usesAddresses || plans.counted.info().usesAddresses;
         const auto bytes = [](const vkgemm::Plan& plan, VkgemmSlot slot) { return plan.info().requiredBytes[slot]; };
