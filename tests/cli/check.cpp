@@ -58,6 +58,11 @@ TEST_CASE("check: kernels of quantised weights are given block formats") {
     expect(run(0, "check --kernel gemv_mxint8_f32_1x8 --runs 1").out, {"gemv_mxint8_f32_1x8", "right"});
 }
 
+TEST_CASE("check: f64 from products of int8 is checked with the kernels of whole numbers") {
+    expect(run(0, "check 'f64*f64 9x8x7 accuracy=f64_split bias=row' --kernel naive --runs 1").out,
+           {"naive_i8", "right"});
+}
+
 TEST_CASE("check: a kernel that does not serve is code 3 and no row of the result") {
     const Folder folder("check_unable");
     // Of the problems one has kernels. It is u8, which few kernels serve: a driver takes up to seconds to compile one.

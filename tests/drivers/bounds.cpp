@@ -58,9 +58,8 @@ bool print_bounds(const Compiler& device, const std::string& driver, const std::
         if (!chosen) continue;
         Row best = *chosen;
         const auto words = parseProblem(asked.line);
-        const tool::Resolved r = tool::resolve(words->problem);
         for (const tool::Kernel& k : tool::all_kernels()) {
-            if (!k.is_product() || !tool::has_types(k, r)) continue;
+            if (!k.is_product() || !tool::has_types(k, words->problem)) continue;
             const auto row = row_of(device, *a, asked, k.name());
             if (row && !row->spills && (best.spills || row->bound.peak_part > best.bound.peak_part)) best = *row;
         }

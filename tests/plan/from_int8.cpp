@@ -237,6 +237,20 @@ TEST_CASE("f64_split: an epilogue is a pass of its own, between which and the jo
     CHECK(sliced.steps.steps.back().kernel->module.role == Role::finisher);
 }
 
+TEST_CASE("f64_split: a tuned row names the kernel that multiplies") {
+    const DeviceCaps caps = device("h200");
+    const std::string line = "f64*f64 1000x1024x1024 accuracy=f64_split", other = "coopmat_i8_64x64x64";
+    REQUIRE(planned(caps, "f64*f64 1000x1024x1024").choice.kernel->name != other);
+    const TunedRows rows(tuned_for(caps, *parse_tuned("H200 | " + line + " | " + other + " | SPLIT=1,PACK=1")));
+    Request request;
+    request.workspace_limit = uint64_t{1} << 40;
+    request.tuned = &rows;
+    const auto plan = make_plan(DeviceKernels(caps), parse_problem(line)->problem, request);
+    REQUIRE(plan);
+    CHECK(plan->choice.kernel->name == other);
+    CHECK(plan->choice.tuned);
+}
+
 TEST_CASE("f64_split: a workspace that is too small is refused with the bytes that would do") {
     const uint64_t needed = planned(device("h200"), "f64*f64 64x64x64").steps.slots[VKGEMM_SLOT_WORKSPACE].bytes;
     const auto refused = plan_on(device("h200"), "f64*f64 64x64x64", 1000);

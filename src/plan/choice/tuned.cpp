@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "plan/base/concat.h"
+#include "plan/choice/from_int8.h"
 #include "plan/choice/unfit.h"
 #include "plan/problem/problem_text.h"
 #include "vkgemm/text.hpp"
@@ -179,6 +180,7 @@ std::vector<TunedRow> tuned_for(const DeviceCaps& dev, std::vector<TunedRow> row
             row.skipped = why_not_fitted(row);
             continue;
         }
+        row.problem = multiplied(row.problem, dev);
         row.found = find_kernel(row.kernel);
         if (row.found) row.found_tile = *with_constants(row.found->tile, row.tile);  // read_row() has parsed it
         row.skipped = why_skipped(row, dev, binding);

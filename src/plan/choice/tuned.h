@@ -26,7 +26,7 @@ namespace vkgemm::plan {
 
 struct TunedRow {
     std::string device, kernel, tile;
-    Problem problem;  // normalised
+    Problem problem;  // normalised; in tuned_for() it becomes what the kernel multiplies
     int model = 0;    // the version of the cost model of a row of weights; 0: it is of a problem
     CostParts weights = no_weights;
     std::string text;          // the line without its comment

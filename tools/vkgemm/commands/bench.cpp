@@ -88,9 +88,8 @@ std::vector<Picked> kernels_for(const Options& o, const Case& c) {
         PlanOptions options = o.plan.options(workspace_limit);
         options.tile = tile;
         if (by == "all") {
-            const Resolved r = resolve(c.problem);
             for (const Kernel& k : all_kernels())
-                if (options.kernel = k.info.name; has_types(k, r)) out.push_back({by, options});
+                if (options.kernel = k.info.name; has_types(k, c.problem)) out.push_back({by, options});
             continue;
         }
         if (by == "shaders") options.flags |= VKGEMM_PLAN_NO_NATIVE;

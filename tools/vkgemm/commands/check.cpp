@@ -28,14 +28,25 @@ struct Options {
 struct Job {
     Case c;
     std::string kernel, tile;
-    bool asked = false;  // by name: then it is a failure that it cannot serve
-    bool extra = false;  // left out where time is dear
+    bool asked = false;   // by name: then it is a failure that it cannot serve
+    bool extra = false;   // left out where time is dear
+    std::string of = {};  // the kernel that this is to show the faults of; "": the one that multiplies
 };
 
 bool is_cpu(const host::Device& device) { return device.info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU; }
 
 size_t runs_of(const Options& o, const host::Device& device) {
     return o.runs ? o.runs : is_cpu(device) && o.kernel == "all" ? 2 : 10;
+}
+
+/// f64 from products of int8. Its passes multiply nothing; without the joiner, none of them is used.
+void add_from_int8(std::vector<Job>& jobs) {
+    for (const Kernel& k : all_kernels())
+        if (k.traits.role == VKGEMM_KERNEL_JOINER)
+            for (const char* const line : {"f64*f64 33x40x70 accuracy=f64_split beta=1 bias=col act=relu",
+                                           "f64*f64 9x300x129 accuracy=f64_split layout=tt layout_d=t batch=2"})
+                if (auto c = parse_case(line))
+                    jobs.push_back({.c = *std::move(c), .kernel = "", .tile = "", .of = k.name()});
 }
 
 Status add_own(const std::string& name, std::vector<Job>& jobs) {
@@ -63,6 +74,7 @@ Status add_own(const std::string& name, std::vector<Job>& jobs) {
         if (auto c = parse_case(deep))
             jobs.push_back({.c = *std::move(c), .kernel = k->name(), .tile = "SPLIT=3", .extra = true});
     }
+    if (name == "all") add_from_int8(jobs);
     return {};
 }
 
@@ -76,8 +88,7 @@ Status add_given(const Options& options, std::vector<Job>& jobs, std::vector<std
             jobs.push_back({.c = c, .kernel = "", .tile = "", .asked = !c.from_suite});
         } else if (options.kernel == "all") {
             for (const Kernel& k : all_kernels())
-                if (k.is_product() && has_types(k, resolve(c.problem)))
-                    jobs.push_back({.c = c, .kernel = k.name(), .tile = ""});
+                if (k.is_product() && has_types(k, c.problem)) jobs.push_back({.c = c, .kernel = k.name(), .tile = ""});
         } else {
             const auto named = find_kernels(options.kernel, &c, {"all", "auto"});
             if (!named) return named.status();
@@ -134,7 +145,7 @@ Status Checker::check(const Job& job) {
     if (!job.kernel.empty()) options.kernel = job.kernel.c_str();
     const Measurement measured = runner.check_only(options, runs_);
     const std::string what = job.c.text + (job.tile.empty() ? "" : " " + job.tile);
-    const std::string name = measured.kernel.empty() ? "-" : measured.kernel;
+    const std::string name = measured.kernel.empty() ? "-" : job.of.empty() ? measured.kernel : job.of;
     auto at = std::ranges::find(found_, name, &std::pair<std::string, Checked>::first);
     if (at == found_.end()) at = found_.insert(at, {name, {}});
     Checked& checked = at->second;
@@ -162,8 +173,10 @@ Status Checker::check(const Job& job) {
 
 void Checker::leave(std::span<const Job> jobs) {
     for (auto& kernel : found_)
-        kernel.second.finished = std::ranges::none_of(
-            jobs, [&](const Job& job) { return job.kernel.empty() || job.kernel == kernel.first; });  // "" may be any
+        kernel.second.finished = std::ranges::none_of(jobs, [&](const Job& job) {
+            const std::string& of = job.of.empty() ? job.kernel : job.of;
+            return of.empty() || of == kernel.first;  // "" may be any
+        });
 }
 
 void Checker::miss(const std::vector<std::string>& asked) {

@@ -80,7 +80,11 @@ std::string types_of(const Kernel& k) {
     return name(k.info.a) + "*" + name(k.info.b) + "+" + name(k.info.accumulate) + "->" + d;
 }
 
-bool has_types(const Kernel& k, const Resolved& resolved) {
+bool has_types(const Kernel& k, const Problem& problem) {
+    if (problem.accuracy == VKGEMM_ACCURACY_F64_SPLIT)
+        return k.info.a == k.info.b && (k.info.a == VKGEMM_TYPE_I8 || k.info.a == VKGEMM_TYPE_I32) &&
+               k.info.d == VKGEMM_TYPE_I32;
+    const Resolved resolved = resolve(problem);
     const auto is_fp8 = [](Type t) { return t == VKGEMM_TYPE_E4M3 || t == VKGEMM_TYPE_E5M2; };
     const bool mixed = resolved.a.type != resolved.b.type || resolved.a.block != 1 || is_fp8(resolved.a.type);
     const bool operands = k.is_mixed()       ? mixed
@@ -101,7 +105,7 @@ Result<std::vector<const Kernel*>> find_kernels(const std::string& name, const C
         if (k.name() != name && !of_family) continue;
         helper = !k.is_product();
         family = family || of_family;
-        if (k.name() == name || !c || has_types(k, resolve(c->problem))) all.push_back(&k);
+        if (k.name() == name || !c || has_types(k, c->problem)) all.push_back(&k);
     }
     if (helper) return usage("'" + name + "' only works together with another kernel; it cannot be named");
     if (!all.empty()) return all;
