@@ -3,7 +3,7 @@
 # product is computed on the device. It passes if the same tests pass, many calls were on the device, and no tile fell
 # back.
 #   cmake "-DWITH=<tools/with and its arguments>" -DPYTHON=<python3> -DLIBRARY=<libvkgemm_blas.so> -DWORK=<folder>
-#         -P numpy.cmake
+#         [-DACCURACY=<VKGEMM_BLAS_ACCURACY>] -P numpy.cmake
 cmake_minimum_required(VERSION 3.24)
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
@@ -32,7 +32,7 @@ function(run name)
 endfunction()
 run(without)
 run(with ${CMAKE_COMMAND} -E env LD_PRELOAD=${LIBRARY} VKGEMM_BLAS=always VKGEMM_BLAS_MIN=0 VKGEMM_BLAS_LOG=summary
-  VKGEMM_BLAS_CACHE=off LP_NUM_THREADS=1 ${WITH})
+  VKGEMM_BLAS_CACHE=off "VKGEMM_BLAS_ACCURACY=${ACCURACY}" LP_NUM_THREADS=1 ${WITH})
 message("${log}")
 foreach(test IN LISTS without)
   if(NOT test IN_LIST with)
@@ -46,4 +46,8 @@ foreach(test IN LISTS with)
 endforeach()
 if(NOT log MATCHES "calls: [1-9][0-9][0-9][0-9][0-9]+ on the device .llvmpipe[^\n]*; 0 tiles fell back")
   message(SEND_ERROR "fewer than 10000 calls were on the device, or a tile fell back")
+endif()
+set(wanted "[1-9][0-9][0-9]+ products of f64 were computed from products of int8")
+if(ACCURACY STREQUAL f64_split AND NOT log MATCHES "${wanted}")
+  message(SEND_ERROR "not found: ${wanted}")
 endif()
