@@ -103,7 +103,7 @@ Status Reporter::check_sample() {
         if (interrupted() || passed() > check_part * budget_) break;
         const bool reported = k.is_product() && std::ranges::any_of(product_types, [&](const char* types) {
                                   const auto c = parse_case(std::string(types) + " 8x8x8");
-                                  return c && has_types(k, resolve(c->problem));
+                                  return c && has_types(k, c->problem);
                               });
         if (!reported || !seen.insert(k.variant() + " " + types_of(k)).second) continue;
         const std::vector<std::string> lines = edge_problems(k);
