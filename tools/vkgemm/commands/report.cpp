@@ -17,7 +17,7 @@ namespace vkgemm::tool::report_command {
 namespace {
 
 constexpr const char* product_types[] = {"f32*f32", "f16*f16", "i8*i8"};
-constexpr const char* product_shapes[] = {  // the quickest first: their rates predict what the others take
+constexpr const char* product_shapes[] = {  // the quickest first
     "1x4096x4096 layout=nt", "16x4096x4096 layout=nt", "1024x1024x1024", "4096x512x1024", "4096x4096x4096"};
 constexpr double check_part = 0.2;     // of the time, at most, for the check
 constexpr double share_factor = 1.5;   // times its share of the time left: the first products compile for those after
@@ -76,8 +76,8 @@ class Reporter {
     Roofline roofline_;
     Progress progress_;
     size_t step_ = 1;
-    std::string cut_short_;                // of the product that is measured
-    std::map<std::string, double> rates_;  // the highest so far, by type
+    std::string cut_short_;                  // of the product that is measured
+    std::map<std::string, double> reached_;  // by type: the highest share of the roof, which predicts the next time
     DeviceReport report_;
 };
 
@@ -145,7 +145,8 @@ Result<std::vector<Candidate>> choice_first(const Context& context, const Proble
 Status Reporter::look_for_best(const Case& c, CaseRunner& runner, double until, ReportedProduct& product) {
     const auto all = choice_first(device_.context(), c.problem, plan_);
     if (!all) {
-        leave_out(c, all.status().text);
+        const std::string why = all.status().text;  // with the reasons against each kernel
+        leave_out(c, why.substr(0, why.find(';')));
         return {};
     }
     std::string refused;  // of the choice
@@ -183,8 +184,10 @@ Status Reporter::look_for_best(const Case& c, CaseRunner& runner, double until, 
 }
 
 Status Reporter::measure(const Case& c, const std::string& type, double share) {
-    const double rate = rates_[type], run = rate > 0 ? flops(c) / rate : 0;  // seconds, at the best so far
-    if (rate > 0 && (share <= 0 || run * runs_of_choice > share)) {  // the first of a type is measured in any case
+    double& reached = reached_[type];
+    const Roof roof = roofline_.of(c);
+    const double run = reached > 0 && roof.limit > 0 ? flops(c) / (reached * roof.limit) : 0;  // seconds
+    if (reached > 0 && (share <= 0 || run * runs_of_choice > share)) {  // the first of a type is measured in any case
         leave_out(c, share <= 0 ? "no time was left"
                                 : "a run takes about " + seconds_text(run) + ", and all of its runs had " +
                                       seconds_text(share));
@@ -193,8 +196,8 @@ Status Reporter::measure(const Case& c, const std::string& type, double share) {
     ReportedProduct product{.c = c};
     CaseRunner runner(device_, c, {.inject_fault = inject_fault_});
     if (Status s = look_for_best(c, runner, passed() + share, product); !s || product.seconds == 0) return s;
-    rates_[type] = std::max(rate, product.rate());
-    product.roof = roofline_.of(c).limit;
+    product.roof = roof.limit;
+    reached = std::max(reached, product.roof > 0 ? product.rate() / product.roof : 1e-9);
     show(product, cut_short_);
     report_.products.push_back(std::move(product));
     return {};
