@@ -114,6 +114,7 @@ inline constexpr Family plain = {
             return p;
         },
     .takes_straight = true,
+    .wants_chunks = true,
     .uses_matrix_units = true,
     .takes_converted = true,
     .registers = [](const Tile& t, const ElementBytes& e) -> double {

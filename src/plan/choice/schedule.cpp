@@ -47,6 +47,22 @@ std::optional<Refusal> wrong_layout(const std::array<Operand, 4>& all, const Til
     return std::nullopt;
 }
 
+// Why matrices of A or B cannot be taken from shared memory, which holds chunks of 16 bytes as they are in memory.
+std::optional<Refusal> cut_chunks(const std::array<Operand, 4>& all, const Module& m, const Tile& t,
+                                  const ScheduleSearch& search) {
+    for (const Operand& x : {all[0], all[1]}) {
+        const uint32_t chunk = 16 / info(unit_type(m.family, x.is_a() ? m.a : m.b)).bytes;
+        const uint32_t side = x.is_a() ? t.MM : t.MN;
+        if (!is_k_contiguous(x) && side % chunk)
+            return search.refusal(
+                VKGEMM_ERROR_UNSUPPORTED,
+                {"takes matrices with whole 16 bytes of a line, and ", side, (x.is_a() ? " rows" : " columns"),
+                 " are less than ", chunk, " elements; ", x.name(), " must be ", (x.is_a() ? "row" : "column"),
+                 "-major; a workspace allows a packed copy"});
+    }
+    return std::nullopt;
+}
+
 // Pieces are read by words that neighbours share; of several side by side that holds only where 16 bytes can be read,
 // and straight from memory those of more than 48 bytes (q8_0) touch so many lines of the cache that an H200 takes as
 // long as with words.
@@ -87,6 +103,8 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
     if (k.module.family.wants_wide_d && !is_wide(all[3], search.request.operand_alignment))
         return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
                               {"is for a D whose rows, leading dimension and offset are multiples of 16 bytes"});
+    if (k.module.family.wants_chunks)
+        if (auto why = cut_chunks(schedule.operands(), k.module, t, search)) return *why;
     if (VKGEMM_HAS_NATIVE && k.module.family.wants_pitches)
         if (auto why = wrong_layout(schedule.operands(), t, search)) return *why;
     if (VKGEMM_HAS_NATIVE && k.module.family.wants_pitches && !have_pitches(schedule.operands(), search.request))

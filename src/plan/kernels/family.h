@@ -158,6 +158,7 @@ struct Family {
     bool takes_straight = false;     // with STAGES 0 it needs wide and k-contiguous A and B
     bool wants_pitches = false;      // rows and matrices of A and B must begin at multiples of 16 bytes, and
                                      // elements of one byte or eight must be k-contiguous
+    bool wants_chunks = false;       // sides of matrices are multiples of 16 bytes, where not k-contiguous
     bool in_one_step = false;        // K must not be larger than BK
     bool uses_matrix_units = false;  // MM x MN x MK must be a shape that the device offers
     bool uses_packed_dots = false;   // the device must have shaderIntegerDotProduct
