@@ -179,6 +179,8 @@ std::unique_ptr<Explanation> explain(const VkgemmContext_T& context, const plan:
         chosen.data.state = VKGEMM_CANDIDATE_CHOSEN;
         set_schedule(chosen.data, planned->choice.schedule);
     }
+    if (std::string unused = plan::unused_matrix_units(*context.kernels, p); !unused.empty() && !e->info.isEmpty)
+        e->notes.push_back(std::move(unused));
     e->info.usefulGain = 1;
     if (const auto gain = planned ? plan::workspace_gain(*context.kernels, *planned, request) : std::nullopt) {
         e->info.usefulWorkspace = gain->bytes;

@@ -56,3 +56,21 @@ TEST_CASE("matrices of 8 rows or columns of i8 have no whole 16 bytes where A or
     CHECK(packs->schedule.a.in_workspace());
     CHECK(packs->schedule.b.in_workspace());
 }
+
+TEST_CASE("matrix units that no kernel uses are named") {
+    const auto sentence = [](const DeviceCaps& caps, const char* line) {
+        return unused_matrix_units(DeviceKernels(caps), normalised(line));
+    };
+    DeviceCaps caps = device("a770");
+    CHECK(sentence(caps, "f16*f16 64x64x64") == "");  // kernels use them
+    CHECK(sentence(caps, "f32*f32 64x64x64") == "");  // there are none
+    caps.matrix_shapes = {
+        {f16, f16, f32, f32, 64, 32, 16}, {f16, f16, f32, f32, 32, 32, 16}, {u8, u8, i32, i32, 8, 8, 32}};
+    CHECK(has_words(sentence(caps, "f16*f16 64x64x64"), "they multiply f16*f16+f32 by 64x32x16, 32x32x16",
+                    "no kernel has a tile", "MM, MN and MK"));
+    CHECK(has_words(sentence(caps, "u8*u8 64x64x64"), "u8*u8+i32 by 8x8x32", "no kernel multiplies these types"));
+    CHECK(sentence(caps, "bf16*bf16 64x64x64") == "");
+    // What the sentence promises: the kernel takes the shape with a tile of its caller's.
+    CHECK(select(caps, normalised("f16*f16+f32->f16 64x64x64"),
+                 forced("coopmat_f16_64x64x32", "WG=64,BM=64,BN=64,WM=64,WN=32,MM=64,MN=32,BK=32,SG=32")));
+}

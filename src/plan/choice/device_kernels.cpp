@@ -231,4 +231,23 @@ DeviceKernels::Reducer DeviceKernels::find_reducer(const Problem& p, uint32_t sl
     return best;
 }
 
+std::string unused_matrix_units(const DeviceKernels& device, const Problem& p) {
+    std::string shapes;
+    for (const MatrixShape& s : device.caps().matrix_shapes)
+        if (s.a == p.a.type && s.b == p.b.type && s.accumulate == p.accumulate && s.result == p.accumulate)
+            shapes += concat({(shapes.empty() ? "" : ", "), s.m, "x", s.n, "x", s.k});
+    if (shapes.empty()) return "";
+    bool is_multiplied = false;  // by a kernel of any shape
+    for (const DeviceKernels::Product& x : device.products(p)) {
+        if (!x.kernel->module.family.uses_matrix_units || !x.kernel->module.has_types_of(p)) continue;
+        if (x.fits) return "";
+        is_multiplied = true;
+    }
+    return concat({"the matrix units are not used: they multiply ", info(p.a.type).name, "*", info(p.b.type).name, "+",
+                   info(p.accumulate).name, " by ", shapes,
+                   is_multiplied ? ", and no kernel has a tile for that which fits the device; you may give one of "
+                                   "coopmat your own, with these as MM, MN and MK"
+                                 : ", and no kernel multiplies these types on them"});
+}
+
 }  // namespace vkgemm::plan

@@ -2,6 +2,7 @@
 // What one device can run, found once: everything about the table of kernels that no problem changes.
 #pragma once
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "plan/choice/cost.h"
@@ -57,5 +58,9 @@ class DeviceKernels {
     const Kernel* joiner_ = nullptr;
     const Kernel* finisher_ = nullptr;
 };
+
+/// If the device's matrix units multiply the problem's types in shapes of which no kernel is that fits, a sentence that
+/// names these shapes and the remedy. Otherwise "".
+std::string unused_matrix_units(const DeviceKernels&, const Problem&);
 
 }  // namespace vkgemm::plan
