@@ -13,7 +13,9 @@
 #endif
 #ifdef VKGEMM_MATRIX_UNITS
 #extension GL_KHR_memory_scope_semantics : require
+#ifndef VKGEMM_EMULATED
 #extension GL_KHR_cooperative_matrix : require
+#endif
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_vote : require
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require

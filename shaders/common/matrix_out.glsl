@@ -67,14 +67,13 @@ uvec2 place_of(uint e) {
 // SETS-th vector of COLS columns. The sums of the next rows then move to the front, so that constants index them: a
 // compiler that does not unroll a long loop over i would otherwise keep all sums in memory from the beginning.
 void store_sums() {
-    const uint mine = gl_SubgroupID * MM * ROW_D, part = gl_SubgroupID % SHARES * MM * ROW_D;
+    const uint mine = SUBGROUP * MM * ROW_D, part = SUBGROUP % SHARES * MM * ROW_D;
     [[unroll]] for (uint i = 0; i < NI; ++i) {
         [[unroll]] for (uint j = 0; j < NJ; ++j)
-            coopMatStore(coopmat<acc_t, gl_ScopeSubgroup, MM, MN, gl_MatrixUseAccumulator>(sums[j]), tile,
-                         mine + j * MN / 4, ROW_D, ROWS);
+            coopMatStore(TO_FINISHING(sums[j]), tile, mine + j * MN / 4, ROW_D, ROWS);
         [[unroll]] for (uint j = NJ; j < NI * NJ; ++j) sums[j - NJ] = sums[j];
         wait_for_part();
-        for (uint e = set * SG + gl_SubgroupInvocationID; e < MM * ACROSS_D; e += SETS * SG) {
+        for (uint e = set * SG + LANE; e < MM * ACROSS_D; e += SETS * SG) {
             const uvec2 place = place_of(e);
             const uint row = row0 + sub_row + i * MM + place.x;
             [[unroll]] for (uint q = 0; q < COLS / 4; ++q) {
@@ -108,7 +107,6 @@ const uint BY_PLACES = BY_PLACE(STEP_0) - BIASED + BY_PLACE(STEP_1) + BY_PLACE(S
                        PARTIAL + (SCALARS & (SCALARS_MONITOR | SCALARS_LARGEST));
 const uint NOT_IN_PAIRS = BY_PLACES + (COLS == 8 ? 0 : 1) + NI % 2 + (SETS == 1 ? 0 : 1);
 
-#define FINISHING coopmat<acc_t, gl_ScopeSubgroup, MM, MN, gl_MatrixUseAccumulator>
 acc_t finished_anywhere(acc_t sum, acc_t bias) {
     acc_t x = times_alpha(0, 0, sum);
     if (BIASED != 0) x += bias;
@@ -127,11 +125,11 @@ uvec4 upper_halves(uvec4 x, uvec4 y) {
 }
 
 void store_pairs() {
-    const uint mine = gl_SubgroupID * MM * ROW_D;
+    const uint mine = SUBGROUP * MM * ROW_D;
     FINISHING bias[NJ];
     read_scalars();
     if (BIASED != 0) {  // a row of them, which counts as all rows
-        for (uint e = gl_SubgroupInvocationID; e < WN / 4; e += SG) {
+        for (uint e = LANE; e < WN / 4; e += SG) {
             uvec4 four;
             [[unroll]] for (uint j = 0; j < 4; ++j)
                 four[j] = floatBitsToUint(bias_at(nearest(col0 + sub_col + 4 * e + j, args.n)));
@@ -143,19 +141,19 @@ void store_pairs() {
     }
     [[unroll]] for (uint i = 0; i < NI; ++i)
         [[unroll]] for (uint j = 0; j < NJ; ++j) {
-            FINISHING x = FINISHING(sums[i * NJ + j]);
+            FINISHING x = TO_FINISHING(sums[i * NJ + j]);
             [[unroll]] for (uint e = 0; e < x.length(); ++e) x[e] = finished_anywhere(x[e], bias[j][e]);
-            sums[i * NJ + j] = SUMS(x);
+            sums[i * NJ + j] = TO_SUMS(x);
         }
     [[unroll]] for (uint i = 0; i < NI / 2; ++i) {
         [[unroll]] for (uint j = 0; j < NJ; ++j) {
-            FINISHING x = FINISHING(sums[i * NJ + j]);
-            const FINISHING y = FINISHING(sums[(i + NI / 2) * NJ + j]);
+            FINISHING x = TO_FINISHING(sums[i * NJ + j]);
+            const FINISHING y = TO_FINISHING(sums[(i + NI / 2) * NJ + j]);
             [[unroll]] for (uint e = 0; e < x.length(); ++e) x[e] = uintBitsToFloat(HALVES(x[e], y[e]));
             coopMatStore(x, tile, mine + j * MN / 4, ROW_D, ROWS);
         }
         wait_for_part();
-        for (uint e = gl_SubgroupInvocationID; e < MM * ACROSS_D; e += SG) {
+        for (uint e = LANE; e < MM * ACROSS_D; e += SG) {
             const uvec2 place = place_of(e);
             const uint at = mine + place.x * ROW_D + 2 * place.y, col = col0 + sub_col + COLS * place.y;
             const uvec4 x = tile[at], y = tile[at + 1];

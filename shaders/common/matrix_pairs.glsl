@@ -12,6 +12,10 @@
 #define UNIT_PAIR VKGEMM_PASTE(UNIT_A, _pair)
 #define PAIR_OF(word) VKGEMM_PASTE(UNIT_A, _pair_of)(word)
 #define WORD_OF(x, y) VKGEMM_PASTE(UNIT_A, _word)(x, y)
+#ifdef VKGEMM_EMULATED  // no invocation holds eight elements
+#define BITS_OF(m) uvec4(0)
+#define SET_MATRIX(m, bits)
+#else
 #define BITS_OF(m) uvec4(WORD_OF(m[0], m[1]), WORD_OF(m[2], m[3]), WORD_OF(m[4], m[5]), WORD_OF(m[6], m[7]))
 
 // Sets the eight elements that an invocation has of matrix m.
@@ -30,5 +34,6 @@
         m[6] = s.x;                          \
         m[7] = s.y;                          \
     }
+#endif
 
 #endif

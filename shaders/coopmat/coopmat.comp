@@ -17,7 +17,8 @@
 //
 // With STAGES 1, shared memory holds one tile: a step computes, waits, stores the next tile and waits. With STAGES 2 it
 // holds three slices per subgroup, the even one and two odd ones that alternate, so that the next tile is stored while
-// this one is computed. With STAGES 0 it holds none (coopmat_straight.glsl).
+// this one is computed. With STAGES 3 it holds one tile, and nothing is read ahead: registers have the fragments of one
+// slice, or the next tile (sum_in_turn). With STAGES 0 there is no tile (coopmat_straight.glsl).
 //
 // In shared memory a k-contiguous operand is stored row by row, with its slices side by side; another one is stored k
 // by k. A row is an odd number of 16-byte chunks long, so that eight neighbouring rows use eight different banks.
@@ -178,15 +179,15 @@ void sum_straight() {}  // no row has STAGES 0
 
 void main() {
     if (!tile_of(row0, col0)) return;
-    set = gl_SubgroupID / SHARES;
-    sub_row = gl_SubgroupID % SHARES / (BN / WN) * WM;
-    sub_col = gl_SubgroupID % (BN / WN) * WN;
+    set = SUBGROUP / SHARES;
+    sub_row = SUBGROUP % SHARES / (BN / WN) * WM;
+    sub_col = SUBGROUP % (BN / WN) * WN;
     find_copies();
     steps = k_end > k_begin ? (k_end - k_begin + BK - 1) / BK : 0;
     phase = 4 * (row0 / BM) + 2 * (col0 / BN);
-    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] = SUMS(SUM(0));
+    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] = NO_SUMS;
     if (STAGES == 0) {
-        if (steps > 0 && row0 + sub_row < args.m && col0 + sub_col < args.n) sum_straight();
+        if (HAS_WORK(steps > 0 && row0 + sub_row < args.m && col0 + sub_col < args.n)) sum_straight();
         barrier();  // every subgroup is done with its part of shared memory
     } else if (steps > 0) {
         sum_up();

@@ -24,7 +24,7 @@ bool turns_a, turns_b;                        // do the rows of an invocation ta
 // With few rows steps are taken in order. Then work groups that share a multiprocessor, and began together, read the
 // same lines of A, and find them in its cache.
 uint step_at(uint t) { return BM <= 32 ? min(t, steps - 1) : tile_at(t); }
-uint k_of(uint t) { return k_begin + step_at(t) * BK + set * 2 * MK + gl_SubgroupInvocationID % RUN * PA; }
+uint k_of(uint t) { return k_begin + step_at(t) * BK + set * 2 * MK + LANE % RUN * PA; }
 uint existing(uint k) { return WHOLE != 0 ? k : min(k, k_end - PA); }
 uvec4 or_zero(uvec4 chunk, uint k) { return WHOLE == 0 && k >= k_end ? uvec4(0) : chunk; }
 
@@ -66,8 +66,8 @@ CHUNKS(first)
 CHUNKS(second)
 
 void take_shared() {
-    const uint own = gl_SubgroupID * MM * ROW_OWN;
-    const uint put = own + gl_SubgroupInvocationID / RUN * ROW_OWN + gl_SubgroupInvocationID % RUN;
+    const uint own = SUBGROUP * MM * ROW_OWN;
+    const uint put = own + LANE / RUN * ROW_OWN + LANE % RUN;
     [[unroll]] for (uint j = 0; j < NJ; ++j) {
         wait_for_subgroup();  // the last matrix has been read
         [[unroll]] for (uint i = 0; i < TURNS; ++i)
@@ -91,7 +91,7 @@ void take_shared() {
 // Does every invocation hold what its chunks bring? Element k of row r is r * MK + k here, which fits 8 bits.
 bool registers_fit() {
     if (MM * MK != 256 || MK != 16 || TURNS != 2) return false;
-    const uint own = gl_SubgroupID * MM * ROW_OWN, lane = gl_SubgroupInvocationID;
+    const uint own = SUBGROUP * MM * ROW_OWN, lane = LANE;
     uvec4 numbers;
     [[unroll]] for (uint i = 0; i < 4; ++i)
         numbers[i] = WORD_OF(NUMBER(8 * lane + 2 * i), NUMBER(8 * lane + 2 * i + 1));
@@ -122,7 +122,7 @@ void load_together() {
 
 void sum_straight() {
     const bool fit = registers_fit();
-    const uint down = gl_SubgroupInvocationID / RUN;
+    const uint down = LANE / RUN;
     [[unroll]] for (uint i = 0; i < NI * TURNS; ++i) from_a[i] = index_a(row0 + sub_row + i * DOWN + down, 0);
     [[unroll]] for (uint i = 0; i < NJ * TURNS; ++i) from_b[i] = index_b(0, col0 + sub_col + i * DOWN + down);
     if (fit) {

@@ -63,7 +63,7 @@ void sum_up() {
     const uint slices = args.lda / MK, first = k_begin / MK, end = k_end == args.k ? slices : k_end / MK;
     const uint from_a = batch * (args.batch_a / PA) + begin_of(row0 + sub_row, args.m, MM, ACROSS_A, slices);
     const uint from_b = batch * (args.batch_b / PB) + begin_of(col0 + sub_col, args.n, MN, ACROSS_B, slices);
-    const uint at_a = from_a + gl_SubgroupInvocationID, at_b = from_b + gl_SubgroupInvocationID;
+    const uint at_a = from_a + LANE, at_b = from_b + LANE;
     const uint begin_a = FIRST_CHUNK(a) + from_a, begin_b = FIRST_CHUNK(b) + from_b;
     const uint pairs = (end - first) / 2, steps = (pairs + SETS - 1 - set) / SETS;  // of slices: of all sharers, of one
     if (steps == 0) return;
@@ -82,10 +82,10 @@ void sum_up() {
 
 void main() {
     if (!tile_of(row0, col0)) return;
-    set = gl_SubgroupID / SHARES;
-    sub_row = gl_SubgroupID % SHARES / (BN / WN) * WM;
-    sub_col = gl_SubgroupID % (BN / WN) * WN;
-    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] = SUMS(SUM(0));
+    set = SUBGROUP / SHARES;
+    sub_row = SUBGROUP % SHARES / (BN / WN) * WM;
+    sub_col = SUBGROUP % (BN / WN) * WN;
+    [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] = NO_SUMS;
     if (k_end > k_begin) sum_up();
     store();
 }

@@ -43,7 +43,7 @@ uint row0, col0, sub_row, sub_col, set;
 
 // Loads the subgroup's rows of A from `row` on.
 void fetch(uint row) {
-    const uint down = gl_SubgroupInvocationID / ACROSS_A, place = gl_SubgroupInvocationID % ACROSS_A * CHUNK_OF;
+    const uint down = LANE / ACROSS_A, place = LANE % ACROSS_A * CHUNK_OF;
     const uint first = KA ? (row + down) * args.lda + place : down * args.lda + row + place;
     const uint at = (batch * args.batch_a + first) / CHUNK_OF;
     [[unroll]] for (uint i = 0; i < LOADS_A; ++i) {
@@ -99,8 +99,8 @@ void store_turn(uint part) {
         [[unroll]] for (uint j = 0; j < NJ; ++j) coopMatLoad(bias[j], tile, BIAS + (sub_col + j * MN) / 4, 0, ROWS);
     [[unroll]] for (uint i = 0; i < NI; ++i)
         [[unroll]] for (uint j = 0; j < NJ / 2; ++j) {
-            FINISHING x = FINISHING(sums[i * NJ + j]);
-            const FINISHING y = FINISHING(sums[i * NJ + j + NJ / 2]);
+            FINISHING x = TO_FINISHING(sums[i * NJ + j]);
+            const FINISHING y = TO_FINISHING(sums[i * NJ + j + NJ / 2]);
             [[unroll]] for (uint e = 0; e < x.length(); ++e)
                 x[e] = uintBitsToFloat(HALVES(finished_anywhere(x[e], bias[j][e]),
                                               finished_anywhere(y[e], bias[j + NJ / 2][e])));
@@ -109,7 +109,7 @@ void store_turn(uint part) {
     wait_for_part();
     const uint across = WN / 16;
     [[unroll]] for (uint i = 0; i < WM * across / SG; ++i) {
-        const uint e = gl_SubgroupInvocationID + i * SG, down = e / across, at = part + down * ROW_D + e % across * 2;
+        const uint e = LANE + i * SG, down = e / across, at = part + down * ROW_D + e % across * 2;
         const uvec4 x = tile[at], y = tile[at + 1];
         const uint row = row0 + sub_row + down, col = col0 + sub_col + e % across * 8, right = col + WN / 2;
         const uint place = index_d(row, col);
@@ -122,17 +122,17 @@ void store_turn(uint part) {
 void main() {
     if (!tile_of(row0, col0)) return;
     set = 0;
-    sub_row = gl_SubgroupID / ABREAST * WM;
-    sub_col = gl_SubgroupID % ABREAST * WN;
-    const uint end = min(args.m, row0 + BM), part = gl_SubgroupID * PART;
-    const uint put = part + gl_SubgroupInvocationID / ACROSS_A * ROW_A + gl_SubgroupInvocationID % ACROSS_A;
+    sub_row = SUBGROUP / ABREAST * WM;
+    sub_col = SUBGROUP % ABREAST * WN;
+    const uint end = min(args.m, row0 + BM), part = SUBGROUP * PART;
+    const uint put = part + LANE / ACROSS_A * ROW_A + LANE % ACROSS_A;
     const bool any = args.k != 0;  // else A and B may not be there
     load_bias();
     if (any) fetch(row0 + sub_row);
     if (any) keep_b();
     else barrier();  // the bias is complete
     for (; row0 < end; row0 += TURN) {
-        [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] = SUMS(SUM(0));
+        [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] = NO_SUMS;
         if (any) {
             [[unroll]] for (uint i = 0; i < LOADS_A; ++i) tile[put + i * STEP_A * ROW_A] = coming[i];
             wait_for_part();

@@ -87,11 +87,11 @@ uint place_of_a(uint part, uint i) {
 
 // Multiplies chunk `part` of the step, of which every invocation of the subgroup holds its own column.
 void multiply(uint part) {
-    const uint mine = B_BASE + gl_SubgroupID * SG * ROW_B;
+    const uint mine = B_BASE + SUBGROUP * SG * ROW_B;
     [[unroll]] for (uint i = 0; i < 64 / PART; ++i) {
         [[unroll]] for (uint e = 0; e < PART / 8; ++e) {
             const uint q = i * PART / 4 + 2 * e;
-            b_step[mine + gl_SubgroupInvocationID * ROW_B + e] =
+            b_step[mine + LANE * ROW_B + e] =
                 uvec4(four_of_chunk(part, q), four_of_chunk(part, q + 1));
         }
         wait_for_subgroup();
@@ -112,12 +112,12 @@ void multiply(uint part) {
 void main() {
     uint row0, col0;
     if (!tile_of(row0, col0)) return;
-    const uint tid = gl_LocalInvocationIndex, part = gl_SubgroupID / SIDE;
-    const uint column = 4 * B_BASE + (gl_SubgroupID % SIDE * SG + gl_SubgroupInvocationID) * COLUMN;
-    first = second = SUMS(SUM(0));
+    const uint tid = gl_LocalInvocationIndex, part = SUBGROUP / SIDE;
+    const uint column = 4 * B_BASE + (SUBGROUP % SIDE * SG + LANE) * COLUMN;
+    first = second = NO_SUMS;
     if (k_begin < k_end) {
         const uint copied_column = begin_of(col0 + tid / COPY, 0);
-        const uint own = begin_of(col0 + gl_SubgroupID % SIDE * SG + gl_SubgroupInvocationID, k_begin);
+        const uint own = begin_of(col0 + SUBGROUP % SIDE * SG + LANE, k_begin);
         const uint phase = ODD_WORDS == 0 ? 0 : own & 3;
         load_staged(copied_column, k_begin);
         load_a_step(row0, k_begin);
@@ -133,7 +133,7 @@ void main() {
             barrier();  // every invocation has read A, and the parts
         }
     }
-    const uint mine = gl_SubgroupID * MM * ROW_D;
+    const uint mine = SUBGROUP * MM * ROW_D;
     coopMatStore(first, b_step, mine, ROW_D, ROWS);
     if (NJ == 2) coopMatStore(second, b_step, mine + MN / 4, ROW_D, ROWS);
     barrier();

@@ -130,14 +130,14 @@ void write_matrix_a(uint row, uint k, uint part, uint at) {
     A_MATRIX m;
     if (K_CONTIGUOUS) coopMatLoad(m, tile, part * SIZE + row * ROW + k / P, ROW, ROWS);
     else coopMatLoad(m, tile, part * SIZE + k * ROW + row / P, ROW, COLUMNS);
-    if (m.length() * SG == SIDE * MK) PACKED[at + gl_SubgroupInvocationID] = BITS_OF(m);
+    if (m.length() * SG == SIDE * MK) PACKED[at + LANE] = BITS_OF(m);
     else coopMatStore(m, PACKED, at, MK / P, ROWS);
 }
 void write_matrix_b(uint row, uint k, uint part, uint at) {
     B_MATRIX m;
     if (K_CONTIGUOUS) coopMatLoad(m, tile, part * SIZE + row * ROW + k / P, ROW, COLUMNS);
     else coopMatLoad(m, tile, part * SIZE + k * ROW + row / P, ROW, ROWS);
-    if (m.length() * SG == SIDE * MK) PACKED[at + gl_SubgroupInvocationID] = BITS_OF(m);
+    if (m.length() * SG == SIDE * MK) PACKED[at + LANE] = BITS_OF(m);
     else coopMatStore(m, PACKED, at, MK / P, COLUMNS);
 }
 
@@ -146,7 +146,7 @@ void pack_tile(uint row0, uint k0) {
     barrier();  // the tile is complete
     const uint slices = args.ldd / MK, across = PACKED_ROW_BLOCK / SIDE * SG;
     const uint begin = PACKED_BEGIN + batch * (args.batch_d / P) * PARTS;
-    for (uint i = gl_SubgroupID; i < MATRICES; i += WG / SG) {
+    for (uint i = SUBGROUP; i < MATRICES; i += WG / SG) {
         const uint row = i % (BM / SIDE) * SIDE, k = i / (BM / SIDE) * MK;
         const uint row_block = (row0 + row) / PACKED_ROW_BLOCK, slice = (k0 + k) / MK;
         if (slice >= slices) continue;

@@ -13,6 +13,7 @@
 #    include <span>
 
 #    include "kernels/data.h"
+#    include "kernels/launch.h"
 #    include "kernels/tally.h"
 #    include "plan/problem/problem_text.h"
 #    include "support/owned.h"
@@ -58,8 +59,7 @@ std::string run_fenced(const Case& x, Side side, uint32_t alignment) {
     options.operandAlignment = alignment;
     OwnedPlan plan, packer;
     VkgemmError error{};
-    if (vkgemmCreatePlan(device().context().handle(), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS)
-        return error.text;
+    if (vkgemmCreatePlan(context_of(x), &problem, &options, &plan.handle, &error) != VKGEMM_SUCCESS) return error.text;
     const VkgemmPlanInfo info = info_of(plan.handle);
     const bool packs = info.packedA != VKGEMM_PACKED_NONE;
 

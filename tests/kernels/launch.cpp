@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kernels/compare.h"
+#include "kernels/emulated.h"
 #include "kernels/phases.h"
 #include "kernels/submission.h"
 #include "support/keys.h"
@@ -122,7 +123,8 @@ VkgemmPlanOptions options_of(const Case& x, const plan::Problem& p) {
 }
 
 VkgemmContext context_of(const Case& x) {
-    const bool is_own = x.invocations || x.reach || x.ways & way_replay;  // which reports what is recorded
+    const bool reports = x.ways & way_replay;  // what is recorded
+    const bool is_own = !emulated_device().empty() || x.invocations || x.reach || reports;
     return is_own ? limited_context(x.invocations, x.reach) : device().context().handle();
 }
 

@@ -3,6 +3,7 @@
 // test_kernels --surface [--count=N] [--seconds=N] [--threads=N] [--of-a-draw=N] [--draw=N] [--seed=N] [--family=NAME]
 // test_kernels --soak [--seconds=N] [--rounds=N]
 // test_kernels --list-families
+// --emulate=NAME, before the others: with the matrix units of a device of tests/devices, played by other shaders.
 // --eight: only the kernels that need subgroups of eight, or matrix units.
 // VKGEMM_TESTS_QUICK in the environment: an eighth of the cases; tools/test sets it but for --full.
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/emulated.h"
 #include "kernels/rows.h"
 #include "kernels/run.h"
 #include "kernels/soak.h"
@@ -101,6 +103,11 @@ int main(int count, char** arguments) {
         const size_t equals = argument.find('=');
         if (equals == std::string_view::npos) continue;
         const std::string_view key = argument.substr(0, equals), value = argument.substr(equals + 1);
+        if (key == "--emulate") {
+            const std::string why = emulate_matrices_of(std::string(value));
+            if (!why.empty()) std::fprintf(stderr, "--emulate: %s\n", why.c_str());
+            if (!why.empty()) return 2;
+        }
         if (key == "--one") return run_one(value);
         if (key == "--every") thin_out(vkgemm::readNumber<size_t>(value).value_or(1));
         if (key != "--family") continue;

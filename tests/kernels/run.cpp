@@ -2,6 +2,7 @@
 #include "kernels/run.h"
 
 #include "kernels/compare.h"
+#include "kernels/emulated.h"
 #include "kernels/group_case.h"
 #include "kernels/launch.h"
 #include "kernels/phases.h"
@@ -40,11 +41,16 @@ bool is_planned(const Case& x) {
 }
 
 bool fits(const plan::Kernel& kernel) {
-    return device().context().checkKernel({.kernel = kernel.name.data()}).code == VKGEMM_SUCCESS;
+    if (!emulated_device().empty() && !is_emulated(kernel)) return false;
+    VkgemmPlanOptions options{};
+    options.structSize = sizeof options;
+    options.kernel = kernel.name.data();
+    return vkgemmCheckKernel(context_of({}), nullptr, &options, nullptr) == VKGEMM_SUCCESS;
 }
 
 std::string repeat_with(const Case& x) {
-    return command + (validating() ? "" : " --no-validation") + " --one=\"" + to_text(x) + "\"";
+    const std::string emulate = emulated_device().empty() ? "" : " --emulate=" + emulated_device();
+    return command + (validating() ? "" : " --no-validation") + emulate + " --one=\"" + to_text(x) + "\"";
 }
 
 std::string run(const Case& x) {

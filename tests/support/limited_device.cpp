@@ -27,6 +27,7 @@ std::set<std::string, std::less<>> names;
 std::mutex names_mutex;
 std::map<std::pair<uint32_t, uint32_t>, VkgemmContext> made;
 std::mutex made_mutex;
+Mock the_mock = {};
 
 VKAPI_ATTR void VKAPI_CALL limited_properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2* out) {
     real_properties.load()(device, out);
@@ -45,7 +46,8 @@ VKAPI_ATTR VkResult VKAPI_CALL keep_name(VkDevice device, const VkDebugUtilsObje
 }
 
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_functions(VkDevice device, const char* name) {
-    const PFN_vkVoidFunction found = real_device_functions.load()(device, name);
+    PFN_vkVoidFunction found = real_device_functions.load()(device, name);
+    if (found && the_mock.function) found = the_mock.function(name, found);
     if (!found || std::strcmp(name, "vkSetDebugUtilsObjectNameEXT") != 0) return found;
     real_name = reinterpret_cast<PFN_vkSetDebugUtilsObjectNameEXT>(found);
     return reinterpret_cast<PFN_vkVoidFunction>(keep_name);
@@ -74,6 +76,7 @@ VkgemmContext make(uint32_t invocations, uint32_t reach) {
     if (vkgemmCreateContext(&info, &out, &error) == VKGEMM_SUCCESS) {
         if (reach) out->caps.max_span = reach;
         if (reach && invocations) out->caps.max_storage_range = 4 * uint64_t{reach};
+        if (the_mock.change) the_mock.change(*out);
         return out;
     }
     std::fprintf(stderr, "no context for %u invocations: %s\n", invocations, error.text);
@@ -81,6 +84,8 @@ VkgemmContext make(uint32_t invocations, uint32_t reach) {
 }
 
 }  // namespace
+
+void mock_contexts(const Mock& mock) { the_mock = mock; }
 
 VkgemmContext limited_context(uint32_t invocations, uint32_t reach) {
     static const bool cleaned = (before_closing([] {

@@ -16,6 +16,13 @@ namespace vkgemm::test {
 /// is closed. Any thread.
 VkgemmContext limited_context(uint32_t invocations, uint32_t reach = 0);
 
+/// What the contexts that are made from now on have in place of the device's own. Each may be null.
+struct Mock {
+    PFN_vkVoidFunction (*function)(const char* name, PFN_vkVoidFunction real);  // what a device's function becomes
+    void (*change)(VkgemmContext_T&);                                           // a context, once it is made
+};
+void mock_contexts(const Mock&);
+
 /// Destroys the pipelines of these contexts and of device() that no plan uses. Any thread.
 void trim_contexts();
 
