@@ -53,4 +53,18 @@ TEST_CASE("kernels of a problem are those that fit, and only on request the reas
     expect(run(0, "kernels 'f16*u8_g128 1x64x256'").out, {"0 of ", "kernels fit: B has blocks of 128 elements"});
 }
 
+TEST_CASE("kernels of matrix shapes that no device ran are marked") {
+    const Folder folder("kernels_emulated");
+    std::set<std::string> emulated;
+    for (const Json& k : run(0, "kernels --json -").json()["kernels"])
+        if (k["emulated"]) emulated.insert(k["name"]);
+    CHECK(emulated.contains("coopmat_f16_64x64x32_mma8x8x16"));
+    CHECK(emulated.contains("coopmat_bf16_64x64x32_mma8x16x16"));
+    CHECK(emulated.contains("coopmat_i8_64x64x64_mma8x16x32"));
+    CHECK(emulated.contains("coopmat_i8_128x128x32_mma16"));
+    for (const char* name : {"coopmat_f16_64x64x32", "coopmat_i8_64x64x64", "coopmat_f16_32x32x16_mma8"})
+        CHECK_MESSAGE(!emulated.contains(name), name);
+    expect(run(0, "kernels").out, {"ran with a stand-in for such matrix units"});
+}
+
 TEST_SUITE_END();

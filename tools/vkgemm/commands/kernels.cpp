@@ -20,6 +20,17 @@ struct Listed {
     bool fits() const { return checked && !info->helper; }
 };
 
+/// Whether no device at hand has the matrix shape of the kernel: only a stand-in of the tests has run it (testing.md).
+/// lavapipe has 8x8x8, an H200 the others; a new device that ran the tests adds its shapes here.
+bool is_emulated(const VkgemmKernelInfo& k) {
+    const std::string_view tile = k.tile;
+    const size_t at = tile.find("MM=");
+    if (at == std::string_view::npos || is_native(k.name)) return false;
+    const std::string_view shape = tile.substr(at);
+    const char* const of_h200 = k.a == VKGEMM_TYPE_I8 ? "MM=16,MN=16,MK=32" : "MM=16,MN=16,MK=16";
+    return !shape.starts_with(of_h200) && !shape.starts_with("MM=8,MN=8,MK=8");
+}
+
 std::string types_of(const VkgemmKernelInfo& k) { return types_text(k.a, k.b, k.accumulate, k.d); }
 
 Cell fit_cell(const Listed& k) {
@@ -47,6 +58,7 @@ std::string long_table(const std::vector<Listed>& all, bool colored) {
         table.add({k.info->name, types_of(*k.info), fit_cell(k), needs.empty() ? "-" : long_needs ? "below" : needs});
         table.note(k.info->tile + std::string(is_native(k.info->name) ? ", machine code of sm_90a" : ""));
         if (long_needs) table.note("needs " + needs);
+        if (is_emulated(*k.info)) table.note("ran with a stand-in for such matrix units, on no device that has them");
         const std::string name = k.info->name + std::string(": "), why = k.checked.text;
         if (!k.fits() && !k.info->helper) table.note(why.starts_with(name) ? why.substr(name.size()) : why);
     }
@@ -72,6 +84,7 @@ nlohmann::ordered_json json_of(const Listed& k) {
             {"built", info.built != 0},
             {"helper", info.helper != 0},
             {"native", is_native(info.name)},
+            {"emulated", is_emulated(info)},
             {"unfit", k.checked ? nlohmann::ordered_json() : nlohmann::ordered_json(k.checked.text)}};
 }
 
