@@ -19,7 +19,7 @@
     X(9, MN, "columns of one matrix-unit product")                                            \
     X(10, MK, "depth of one matrix-unit product")                                             \
     X(11, SG, "invocations per subgroup; 0: any")                                             \
-    X(12, STAGES, "tiles in flight between memory and arithmetic")                            \
+    X(12, STAGES, "tiles in flight, or the number of a loop: see the family's page")          \
     X(13, RASTER, "rows of tiles in a band that work groups walk down; 0: one")               \
     X(14, SPLIT, "slices of K; 0: chosen by the plan")                                        \
     X(15, PACK, "operands packed first; 0: chosen by the plan, 1: none, 2: A, 3: B, 4: both") \
