@@ -98,8 +98,8 @@ TEST_CASE("each bad line of a report is refused with its number") {
     };
     for (const auto& c : cases) {
         const std::string problems = problems_with(c.from, c.to);
-        CHECK_MESSAGE(problems.starts_with(c.line), c.to, ": ", problems);
-        CHECK_MESSAGE(has_words(problems, c.why), c.to, ": ", problems);
+        CHECK_MESSAGE(problems.starts_with(c.line), std::string(c.to), ": ", problems);
+        CHECK_MESSAGE(has_words(problems, c.why), std::string(c.to), ": ", problems);
         CHECK_MESSAGE(std::count(problems.begin(), problems.end(), '\n') <= 2, problems);
     }
     CHECK(problems_with("copy = 1.5e+12\n", "copy = 1.5e+12\n" + std::string(2000, '\n')).starts_with("line 1001: "));
