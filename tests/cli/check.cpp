@@ -59,8 +59,8 @@ TEST_CASE("check: kernels of quantised weights are given block formats") {
 }
 
 TEST_CASE("check: f64 from products of int8 is checked with the kernels of whole numbers") {
-    expect(run(0, "check 'f64*f64 9x8x7 accuracy=f64_split bias=row' --kernel naive --runs 1").out,
-           {"naive_i8", "right"});
+    expect(run(0, "check 'f64*f64 9x8x7 accuracy=f64_split bias=row' --kernel tiled_i8_16x16 --runs 1").out,
+           {"tiled_i8_16x16", "right"});
 }
 
 TEST_CASE("check: a kernel that does not serve is code 3 and no row of the result") {
