@@ -22,9 +22,8 @@ void main() {
     uvec2 x = uvec2(0);
     if (args.k != 0) x = AT(a, args.a.x, row * args.lda + col);
     x = with_factors(x, row, col);
-    x = after_step(STEP_0, row, col, x);
-    x = after_step(STEP_1, row, col, x);
-    x = after_step(STEP_2, row, col, x);
-    x = after_step(STEP_3, row, col, x);
+    // A loop, because drivers copy functions to each call, and SwiftShader compiles the copies slowly.
+    uint steps[4] = uint[4](STEP_0, STEP_1, STEP_2, STEP_3);
+    for (uint s = 0; s < 4 && steps[s] != VKGEMM_STEP_NONE; ++s) x = after_step(steps[s], row, col, x);
     AT(d, args.d.x, row * args.ldd + col) = x;
 }

@@ -73,15 +73,14 @@ uvec2 after_step(uint step, uint row, uint col, uvec2 x) {
             const uvec2 y = AT(residual, args.residual.x, at);
             return f64_is_nan(y) || f64_is_less(uvec2(0), y) ? x : uvec2(0);
         }
-        case VKGEMM_STEP_GATE_RELU:
-        case VKGEMM_STEP_GATE_GELU:
-        case VKGEMM_STEP_GATE_SILU: {
-            const uint step_of_gate = step == VKGEMM_STEP_GATE_RELU ? VKGEMM_STEP_RELU
-                                      : step == VKGEMM_STEP_GATE_GELU ? VKGEMM_STEP_GELU : VKGEMM_STEP_SILU;
-            return f64_times(x, activated(step_of_gate, AT(residual, args.residual.x, at)));
-        }
     }
-    return activated(step, x);
+    const bool is_gate = step >= VKGEMM_STEP_GATE_RELU;
+    uvec2 y = x;
+    if (is_gate) y = AT(residual, args.residual.x, at);
+    y = activated(step == VKGEMM_STEP_GATE_RELU   ? VKGEMM_STEP_RELU
+                  : step == VKGEMM_STEP_GATE_GELU ? VKGEMM_STEP_GELU
+                  : step == VKGEMM_STEP_GATE_SILU ? VKGEMM_STEP_SILU : step, y);
+    return is_gate ? f64_times(x, y) : y;
 }
 
 #endif
