@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which shapes of matrix units serve a problem, and what is said of those that none does.
+// Which shapes of matrix units serve a problem, and what explain notes of those that none does.
 #include <doctest/doctest.h>
 
 #include "plan/choice/select.h"

@@ -88,7 +88,7 @@ nlohmann::ordered_json json_of(const Listed& k) {
             {"unfit", k.checked ? nlohmann::ordered_json() : nlohmann::ordered_json(k.checked.text)}};
 }
 
-/// How the device computes a chain, which is no kernel of the table: two layers of 64, by type.
+/// How the device computes a chain, which is not a kernel of the table: two layers of 64, by type.
 std::vector<std::pair<std::string, std::string>> chains(const host::Device& device) {
     std::vector<std::pair<std::string, std::string>> all;
     for (const auto& [name, type] : {std::pair{"f16", f16}, {"bf16", bf16}, {"f32", f32}}) {

@@ -22,7 +22,7 @@ constexpr const char* product_shapes[] = {  // the quickest first
 constexpr double check_part = 0.2;     // of the time, at most, for the check
 constexpr double share_factor = 1.5;   // times its share of the time left: the first products compile for those after
 constexpr double runs_of_choice = 10;  // that checking and timing the choice alone take, about
-constexpr double log_seconds = 15;     // between two lines of progress, where standard error is no terminal
+constexpr double log_seconds = 15;     // between two lines of progress, where standard error is not a terminal
 constexpr size_t checked_runs = 2;
 
 struct Options {
