@@ -107,11 +107,18 @@ float times_alpha(uint row, uint col, int sum) {
 acc_t times_alpha(uint row, uint col, acc_t sum) { return is_nothing ? acc_t(0) : alpha * sum; }
 #endif
 
+// The steps that read a residual, as bits of their numbers. A pair is a gate here.
+const uint VKGEMM_SLOT_BIAS = 0, VKGEMM_SLOT_SCALE = 0, VKGEMM_SLOT_RESIDUAL = 1, VKGEMM_SLOT_B2 = 0;
+const uint VKGEMM_SLOT_COUNT = 0;
+#define VKGEMM_ROW(name, number, text, accumulators, operand, shape, meaning) | operand << number
+const uint READ_RESIDUAL = 0 VKGEMM_STEP_ROWS(VKGEMM_ROW);
+#undef VKGEMM_ROW
+// How many of the steps do. A sum, for glslc's optimiser loses constants that || and && are made of.
+const uint RESIDUALS = (READ_RESIDUAL >> STEP_0 & 1) + (READ_RESIDUAL >> STEP_1 & 1) + (READ_RESIDUAL >> STEP_2 & 1) +
+                       (READ_RESIDUAL >> STEP_3 & 1);
+
 // C and the residual at an element of D, or 0 where they do not count. If beta is 0, C is not read, because it may hold
 // NaN. Both after read_scalars().
-// Sums, for glslc's optimiser loses constants that || and && are made of.
-#define READS_IT(step) ((step == VKGEMM_STEP_RESIDUAL ? 1 : 0) + (step >= VKGEMM_STEP_DRELU ? 1 : 0))
-const uint RESIDUALS = READS_IT(STEP_0) + READS_IT(STEP_1) + READS_IT(STEP_2) + READS_IT(STEP_3);
 bool reads_c() { return USE_C != 0 && beta != out_t(0); }
 uint index_c(uint row, uint col) {
     return batch * args.batch_c + (TRANS_C != 0 ? col * args.ldc + row : row * args.ldc + col);

@@ -74,12 +74,13 @@ uvec2 after_step(uint step, uint row, uint col, uvec2 x) {
             return f64_is_nan(y) || f64_is_less(uvec2(0), y) ? x : uvec2(0);
         }
     }
-    const bool is_gate = step >= VKGEMM_STEP_GATE_RELU;
+    const uint of_gate = step == VKGEMM_STEP_GATE_RELU   ? VKGEMM_STEP_RELU
+                         : step == VKGEMM_STEP_GATE_GELU ? VKGEMM_STEP_GELU
+                         : step == VKGEMM_STEP_GATE_SILU ? VKGEMM_STEP_SILU : VKGEMM_STEP_NONE;
+    const bool is_gate = of_gate != VKGEMM_STEP_NONE;
     uvec2 y = x;
     if (is_gate) y = AT(residual, args.residual.x, at);
-    y = activated(step == VKGEMM_STEP_GATE_RELU   ? VKGEMM_STEP_RELU
-                  : step == VKGEMM_STEP_GATE_GELU ? VKGEMM_STEP_GELU
-                  : step == VKGEMM_STEP_GATE_SILU ? VKGEMM_STEP_SILU : step, y);
+    y = activated(is_gate ? of_gate : step, y);
     return is_gate ? f64_times(x, y) : y;
 }
 

@@ -39,17 +39,7 @@ inline constexpr StepInfo step_info[] = {
 };
 
 static_assert(count_from_1(step_info, &StepInfo::kind));
-
-/// shaders/common/epilogue.glsl takes VKGEMM_STEP_RESIDUAL and all steps from VKGEMM_STEP_DRELU on for those that read
-/// the residual; a pair reaches it as a gate.
-constexpr bool residuals_come_last() {
-    for (const StepInfo& s : step_info) {
-        const bool reads = s.kind == VKGEMM_STEP_RESIDUAL || s.kind >= VKGEMM_STEP_DRELU;
-        if (reads != (s.operand == VKGEMM_SLOT_RESIDUAL || s.is_pair())) return false;
-    }
-    return true;
-}
-static_assert(residuals_come_last());
+static_assert(std::size(step_info) < 32, "shaders/common/epilogue.glsl has a bit of a word for each step");
 
 /// `kind` is a step, not VKGEMM_STEP_NONE.
 constexpr const StepInfo& info(VkgemmStepKind kind) { return step_info[static_cast<size_t>(kind) - 1]; }
