@@ -119,6 +119,11 @@ TEST_CASE("f64_split: an epilogue, each step of which is rounded") {
                  "f64*f64 13x19x40 bias=row leaky=0 clamp=-3:-0.5 beta=1 c=d alpha=0",
              })
             check({.line = line, .fill = fill}, seed_or(19));
+    for (const vkgemm::plan::StepInfo& step : vkgemm::plan::step_info) {
+        const std::string numbers = step.has_bounds() ? "-0.5:0.75" : step.has_slope() ? "-0.3" : "";
+        const std::string line = "f64*f64 13x19x40 layout_d=t " + std::string(step.text) + numbers;
+        if (!step.is_pair()) check({.line = line, .fill = Values::phi_1}, seed_or(20));
+    }
 }
 
 TEST_CASE("f64_split: an epilogue with a residual that is D, a batch, packed operands, blocks, slices and no K") {

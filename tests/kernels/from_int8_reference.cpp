@@ -204,7 +204,7 @@ double after_step(const Run& x, const vkgemm::plan::EpilogueStep& s, uint64_t ba
         case VKGEMM_STEP_GATE_SILU:
             return times(v, activated(VKGEMM_STEP_SILU, residual()));
         default:
-            return activated(s.kind, v);
+            return isCurve(s.kind) ? activated(s.kind, v) : applied(s, v);
     }
 }
 

@@ -112,6 +112,19 @@ Bounded second_of_pair(const Problem& p, double alpha, const Operands& in, Place
     return round(y.value + in.bias2[p.epilogue.begin()->kind == VKGEMM_STEP_BIAS_ROW ? at.row : at.col], y.error);
 }
 
+Bounded after_curve(const EpilogueStep& step, Bounded x, const Rounding& round) {
+    return {applied(step, x.value), 1.13 * x.error + error_of_curve(x.value, round)};  // none is steeper than 1.13
+}
+
+/// One operation on the value, which rounds once. Its slope near x is taken from the values around it.
+Bounded after_arithmetic(const EpilogueStep& step, Bounded x, const Rounding& round) {
+    const double y = applied(step, x.value), around = std::max(x.error, std::fabs(x.value) * 0x1p-20);
+    double error = 0;
+    for (const double other : {x.value - around, x.value + around})
+        if (x.error > 0) error = std::max(error, std::fabs(applied(step, other) - y) / around * x.error);
+    return round(y, error);
+}
+
 Bounded after_step(const EpilogueStep& step, const Problem& p, const Operands& in, double alpha, Place at, Bounded x,
                    const Rounding& round) {
     const auto plus = [&](double y) { return round(x.value + y, x.error); };
@@ -149,10 +162,8 @@ Bounded after_step(const EpilogueStep& step, const Problem& p, const Operands& i
         case VKGEMM_STEP_RELU:
         case VKGEMM_STEP_CLAMP:
             return {applied(step, x.value), x.error};
-        case VKGEMM_STEP_LEAKY_RELU:
-            return round(applied(step, x.value), x.error * std::max(1.0, std::fabs(static_cast<double>(step.low))));
-        default:  // the curves, none of which is steeper than 1.13
-            return {applied(step, x.value), 1.13 * x.error + error_of_curve(x.value, round)};
+        default:
+            return isCurve(step.kind) ? after_curve(step, x, round) : after_arithmetic(step, x, round);
     }
 }
 
@@ -388,10 +399,7 @@ Bounded References::operator()(uint64_t row, uint64_t col) {
 
 bool is_curve(VkgemmStepKind kind) {
     const VkgemmStepKind activation = activation_of(kind);
-    if (activation != VKGEMM_STEP_NONE) return activation != VKGEMM_STEP_RELU;
-    const plan::StepInfo& step = plan::info(kind);
-    return step.sums == plan::StepSums::FLOATS && step.operand == VKGEMM_SLOT_COUNT && !step.has_bounds() &&
-           !step.has_slope();
+    return isCurve(activation != VKGEMM_STEP_NONE ? activation : kind);
 }
 
 int64_t exact_range(int digits_in, int digits_acc, uint64_t k) {
@@ -420,8 +428,15 @@ ExactFill exact_fill(const Problem& p, double alpha, double beta) {
     const Type sums = plan::finished_in(p), narrow = p.d.type == bf16 || p.d.type == i8 ? sums : p.d.type;
     const int digits = std::min(plan::info(sums).exact_bits, plan::info(narrow).exact_bits);
     int halves = std::max(fraction_bits(alpha), fraction_bits(beta)) + (plan::is_scaled(p) ? 1 : 0);  // scales of 1/2
-    for (const EpilogueStep& step : p.epilogue)
-        if (step.kind == VKGEMM_STEP_LEAKY_RELU) halves += fraction_bits(static_cast<double>(step.low));
+    const auto is_arithmetic = [](const EpilogueStep& step) {
+        return plan::info(step.kind).operand == VKGEMM_SLOT_COUNT && !plan::info(step.kind).has_bounds() &&
+               !isCurve(step.kind);
+    };
+    for (const EpilogueStep& step : p.epilogue) {
+        const double least = std::ldexp(1.0, -halves);
+        for (const double x : {-least, least})
+            if (is_arithmetic(step)) halves = std::max(halves, fraction_bits(applied(step, x)));
+    }
     const double most = std::ldexp(1.0, digits - halves);
     const int64_t others = 3;
     const auto reach = [&](int64_t r) {  // the largest magnitude of D and of everything that it is computed from
@@ -435,7 +450,7 @@ ExactFill exact_fill(const Problem& p, double alpha, double beta) {
             x = adds ? x + others : scales ? 2 * x : x;
             if (plan::info(step.kind).is_pair()) x *= x;
             if (step.kind == VKGEMM_STEP_GATE_RELU) x *= others;
-            if (step.kind == VKGEMM_STEP_LEAKY_RELU) x *= std::max(1.0, std::fabs(static_cast<double>(step.low)));
+            if (is_arithmetic(step)) x = std::max({x, std::fabs(applied(step, -x)), std::fabs(applied(step, x))});
         }
         return x;
     };

@@ -42,11 +42,7 @@ const MatrixInfo* CaseRunner::matrix(VkgemmSlot slot) const {
         case VKGEMM_SLOT_D:
             return used(r_.d);
         case VKGEMM_SLOT_RESIDUAL:
-            for (const Step& s : case_.problem.epilogue)
-                if (s.kind == VKGEMM_STEP_RESIDUAL || s.kind == VKGEMM_STEP_DRELU ||
-                    (activation_of(s.kind) && !is_pair(case_.problem)))
-                    return used(residual_);
-            return nullptr;
+            return reads(case_.problem, VKGEMM_SLOT_RESIDUAL) ? used(residual_) : nullptr;
         default:
             return nullptr;
     }

@@ -281,9 +281,11 @@ const StepRow& row_of(const Step& step) { return step_rows[static_cast<size_t>(s
 
 }  // namespace
 
-bool is_pair(const Problem& p) {
-    return std::ranges::any_of(p.epilogue, [](const Step& s) { return row_of(s).operand == VKGEMM_SLOT_B2; });
+bool reads(const Problem& p, VkgemmSlot slot) {
+    return std::ranges::any_of(p.epilogue, [=](const Step& s) { return row_of(s).operand == slot; });
 }
+
+bool is_pair(const Problem& p) { return reads(p, VKGEMM_SLOT_B2); }
 
 bool is_biased_pair(const Problem& p) { return is_pair(p) && vector_width(*p.epilogue.begin(), VKGEMM_SLOT_BIAS); }
 

@@ -105,6 +105,7 @@ uint32_t vector_width(const Step& step, VkgemmSlot slot);
 
 /// What the step multiplies by, if that is an activation of a residual (gate) or of a second product (pair); else NONE.
 VkgemmStepKind activation_of(VkgemmStepKind);
+bool reads(const Problem&, VkgemmSlot);  // does a step of its epilogue?
 bool is_pair(const Problem&);
 /// A pair whose products have biases.
 bool is_biased_pair(const Problem&);

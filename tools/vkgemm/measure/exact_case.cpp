@@ -2,6 +2,7 @@
 // The operands of a check: which numbers they are, and how they lie in memory.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -63,6 +64,16 @@ void put_blocks(const MatrixInfo& m, std::byte* bytes, const Value& value) {
     });
 }
 
+/// The largest magnitude that steps make of a sum of this one.
+int64_t reach(const Problem& p, int64_t sum) {
+    auto x = static_cast<double>(sum);
+    for (const Step& s : p.epilogue) {
+        if (vector_width(s, VKGEMM_SLOT_SCALE) == 1) x *= 2;
+        x = std::max({x, std::fabs(applied(s, -x)), std::fabs(applied(s, x))});
+    }
+    return static_cast<int64_t>(std::min(x, 0x1p62));
+}
+
 }  // namespace
 
 ExactCase::ExactCase(const Case& c, uint64_t seed)
@@ -72,8 +83,10 @@ ExactCase::ExactCase(const Case& c, uint64_t seed)
         return int64_t{1} << std::min(static_cast<int>(type_info(type).exactBits), 30);
     };
     const int64_t terms = exactly(r_.accumulate);
-    // Scales double and bias twice at most.
-    const ExactLimits limits = {.terms = terms, .sum = std::min(terms, exactly(r_.d.type)) / (plain_ ? 1 : 4)};
+    const int64_t most = std::min(terms, exactly(r_.d.type));
+    // Scales double and bias twice at most. Other steps may make more of a sum, such as leaky ReLU with a large slope.
+    ExactLimits limits = {.terms = terms, .sum = most / (plain_ ? 1 : 4)};
+    while (limits.sum > ExactLimits::others && reach(p_, limits.sum) > most) limits.sum /= 2;
     ExactNumbers numbers = exact_numbers(r_, p_.k, limits, seed);
     a_ = std::move(numbers.a);
     b_ = std::move(numbers.b);

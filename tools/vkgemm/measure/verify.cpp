@@ -60,8 +60,8 @@ const char* extent_name(ExactCase::Extent extent) {
 }
 
 // What an activation is taken of: the residual, or the second product of a pair with its bias.
-double ExactCase::gate(VkgemmStepKind kind, uint64_t batch, uint64_t row, uint64_t col, int64_t sum) const {
-    if (kind < VKGEMM_STEP_PAIR_RELU) return residual(batch, row, col);
+double ExactCase::gate(uint64_t batch, uint64_t row, uint64_t col, int64_t sum) const {
+    if (!is_pair(p_)) return residual(batch, row, col);
     double out = alpha_ * sign_of_b2() * static_cast<double>(sum);
     if (is_biased_pair(p_))
         out += vector_value(VKGEMM_SLOT_BIAS2, p_.epilogue.begin()->kind == VKGEMM_STEP_BIAS_ROW ? row : col);
@@ -80,6 +80,12 @@ void pass_gate(VkgemmStepKind activation, double y, double off, double& value, d
     value *= applied({activation}, y);
 }
 
+// Takes a step that depends on the value alone.
+void activate(const Step& step, double off, double& value, double& slack) {
+    if (isCurve(step.kind)) slack = 2 * off * (std::min(std::fabs(value), 8.0) + 1);
+    value = applied(step, value);
+}
+
 }  // namespace
 
 ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t col, int64_t sum) const {
@@ -92,7 +98,7 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
     const double off = off_by(r_.is_scaled() ? f32 : r_.accumulate);
     for (const Step& s : p_.epilogue) {
         if (const VkgemmStepKind activation = activation_of(s.kind)) {
-            pass_gate(activation, gate(s.kind, batch, row, col, sum), off, value, slack);
+            pass_gate(activation, gate(batch, row, col, sum), off, value, slack);
             continue;
         }
         switch (s.kind) {
@@ -122,13 +128,8 @@ ExactCase::Expected ExactCase::expected(uint64_t batch, uint64_t row, uint64_t c
             case VKGEMM_STEP_DRELU:
                 if (residual(batch, row, col) <= 0) value = slack = 0;
                 break;
-            case VKGEMM_STEP_RELU:
-            case VKGEMM_STEP_CLAMP:
-                value = applied(s, value);
-                break;
-            default:  // a curve
-                slack = 2 * off * (std::min(std::fabs(value), 8.0) + 1);
-                value = applied(s, value);
+            default:
+                activate(s, off, value, slack);
                 break;
         }
     }

@@ -49,7 +49,7 @@ class ExactCase {
     int c(uint64_t batch, uint64_t row, uint64_t col) const;
     int residual(uint64_t batch, uint64_t row, uint64_t col) const;
     int sign_of_b2() const;  // B2 is B times it
-    double gate(VkgemmStepKind, uint64_t batch, uint64_t row, uint64_t col, int64_t sum) const;
+    double gate(uint64_t batch, uint64_t row, uint64_t col, int64_t sum) const;
     const int8_t* b_row(uint64_t batch, uint64_t k) const {
         return &b_[(r_.b.matrix_of(batch) * r_.b.rows + k) * r_.b.cols];
     }
