@@ -7,15 +7,43 @@
 namespace vkgemm::plan::family {
 
 namespace wgmma_rules {
-/// What the epilogue of the machine code lacks.
+/// What the epilogue of the machine code lacks. It has no default, so that the compiler names a step that is missing
+/// here, and so perhaps in finish.cuh.
+constexpr const char* unfinished(VkgemmStepKind step) {
+    switch (step) {
+        case VKGEMM_STEP_CLAMP_ROW:
+        case VKGEMM_STEP_CLAMP_COL:
+            return "has no clamp by row or column";
+        case VKGEMM_STEP_DRELU:
+            return "has no derivative of ReLU";
+        case VKGEMM_STEP_GATE_RELU:
+        case VKGEMM_STEP_GATE_GELU:
+        case VKGEMM_STEP_GATE_SILU:
+            return "has no gates";
+        case VKGEMM_STEP_BIAS_ROW:
+        case VKGEMM_STEP_BIAS_COL:
+        case VKGEMM_STEP_SCALE_ROW:
+        case VKGEMM_STEP_SCALE_COL:
+        case VKGEMM_STEP_SCALE_ALL:
+        case VKGEMM_STEP_RESIDUAL:
+        case VKGEMM_STEP_RELU:
+        case VKGEMM_STEP_GELU:
+        case VKGEMM_STEP_SILU:
+        case VKGEMM_STEP_CLAMP:
+        case VKGEMM_STEP_LEAKY_RELU:
+        case VKGEMM_STEP_PAIR_RELU:  // takes_pairs is false
+        case VKGEMM_STEP_PAIR_GELU:
+        case VKGEMM_STEP_PAIR_SILU:
+        case VKGEMM_STEP_NONE:
+        case VKGEMM_STEP_MAX_ENUM:
+            break;
+    }
+    return nullptr;
+}
 constexpr const char* unfinished(const Problem& p) {
     if (p.scalars & VKGEMM_SCALARS_LARGEST) return "does not find the largest |D|";
-    for (const EpilogueStep& s : p.epilogue) {
-        if (info(s.kind).width() > 1) return "has no clamp by row or column";
-        if (s.kind == VKGEMM_STEP_DRELU) return "has no derivative of ReLU";
-        if (s.kind == VKGEMM_STEP_GATE_RELU || s.kind == VKGEMM_STEP_GATE_GELU || s.kind == VKGEMM_STEP_GATE_SILU)
-            return "has no gates";
-    }
+    for (const EpilogueStep& s : p.epilogue)
+        if (const char* why = unfinished(s.kind)) return why;
     return nullptr;
 }
 }  // namespace wgmma_rules
