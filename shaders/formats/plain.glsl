@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Types whose blocks are single elements. Eight of them may begin within a word.
-#if defined(FORMAT_LOAD8)
+#if defined(DECODED)  // the types of this file, for C++
+DECODED(F32)
+DECODED(F16)
+DECODED(BF16)
+DECODED(I8)
+DECODED(U8)
+DECODED(E4M3)
+DECODED(E5M2)
+#elif defined(FORMAT_LOAD8)
 case VKGEMM_TYPE_F32:
     words = 5;
     [[unroll]] for (uint q = 0; q < 3; ++q) x.high[q] = word(of_a, w + 5 + q);

@@ -132,8 +132,9 @@ TEST_CASE("every format, as A and as B: exact, and within the bound") {
 
 TEST_CASE("plain types that differ, in every layout") {
     for_each_mixed(1, [](const Kernel& kernel, Tally& tally) {
-        const Type types[] = {vkgemm::plan::f32, vkgemm::plan::f16,  vkgemm::plan::bf16, vkgemm::plan::i8,
-                              vkgemm::plan::u8,  vkgemm::plan::e4m3, vkgemm::plan::e5m2};
+        std::vector<Type> types;
+        for (const auto& type : vkgemm::plan::type_info)
+            if (type.is_plain() && vkgemm::plan::is_decoded(type.type)) types.push_back(type.type);
         uint64_t seed = 0;
         for (const Type a : types)
             for (const Type b : types) {

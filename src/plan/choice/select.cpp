@@ -12,6 +12,14 @@
 namespace vkgemm::plan {
 namespace {
 
+// The types that modules for mixed types do not decode.
+std::string plain_only() {
+    std::string out;
+    for (const TypeInfo& t : type_info)
+        if (!is_decoded(t.type)) out += concat({out.empty() ? "" : ", ", t.name});
+    return out;
+}
+
 // Nothing serves: the one reason, when one kernel was asked for; else the reasons of the rows that have the types.
 Refusal nothing_fits(const Problem& p, const Request& request, const std::vector<Candidate>& candidates) {
     std::string types, reasons;
@@ -34,10 +42,11 @@ Refusal nothing_fits(const Problem& p, const Request& request, const std::vector
                     concat({"no kernel of this library multiplies ", types_text(p), "; ", info(t).name,
                             " is multiplied with its own type only: give A and B the type ", info(t).name,
                             ", or neither of them"})};
-    if (reasons.empty())
+    if (reasons.empty()) {
+        if (types.find("mixed") != std::string::npos) types += concat({" (mixed: all but ", plain_only(), ")"});
         return {VKGEMM_ERROR_UNSUPPORTED,
-                concat({"no kernel of this library multiplies ", types_text(p), "; those there are take ", types,
-                        (types.find("mixed") == std::string::npos ? "" : " (mixed: all but f64 and i32)")})};
+                concat({"no kernel of this library multiplies ", types_text(p), "; those there are take ", types})};
+    }
     return {kind, concat({"no kernel serves this problem on the device: ", reasons})};
 }
 

@@ -16,10 +16,16 @@ namespace vkgemm::plan {
 /// a splitter makes A and B of a product of int8, a joiner D of its sums, and a finisher does the epilogue.
 enum class Role : uint8_t { product, packed_product, packer, reducer, lister, splitter, joiner, finisher };
 
-/// In the columns A and B of a module: any type or block format that shaders/formats.glsl decodes. Such a module serves
-/// the problems that none with types of its own does, and reads A and B as words of 32 bits.
+/// In the columns A and B of a module: any type or block format that shaders/formats decodes. Such a module serves the
+/// problems that none with types of its own does, and reads A and B as words of 32 bits.
 inline constexpr Type mixed = VKGEMM_TYPE_DEFAULT;
-constexpr bool is_decoded(Type t) { return t != f64 && t != i32; }
+constexpr bool is_decoded(Type t) {
+#define DECODED(name) t == VKGEMM_TYPE_##name ||
+    return
+#include "shaders/formats/plain.glsl"
+        !info(t).is_plain();
+#undef DECODED
+}
 
 /// In the column D of a module: f32, f16 or bf16, or i8 if sums are whole numbers (is_scaled in plan/problem).
 inline constexpr Type scaled = VKGEMM_TYPE_DEFAULT;
