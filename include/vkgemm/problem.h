@@ -207,7 +207,7 @@ typedef enum VkgemmSlot {
  * x and y have the accumulator's type until they are multiplied. D is row-major. There are no C, no step that reads a
  * residual, no groups, no packed B, and no quantised product (otherwise UNSUPPORTED).
  *
- * Arithmetic. GELU, SiLU, clamps and leaky ReLU are computed in the accumulator's type, which must be floating-point.
+ * Arithmetic. Steps with FLOATS in tables.h are computed in the accumulator's type, which must be floating-point.
  * Quantised products (see below) may have these steps too, and compute them in f32. GELU is
  * 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). Leaky ReLU with a slope of 0 is ReLU: it makes -infinity 0.
  *
