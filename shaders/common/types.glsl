@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The data types. A type is a word of modules.def (TYPE_A, TYPE_B, TYPE_D, ACC) and one block here: how it is stored,
+// The data types. A type is a word of rows.def (TYPE_A, TYPE_B, TYPE_D, ACC) and one block here: how it is stored,
 // what a value of it is once loaded, and the two conversions between them. A type without arithmetic of its own (bf16)
 // differs in the conversions and nowhere else.
 #ifndef VKGEMM_TYPES_GLSL
