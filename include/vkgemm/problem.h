@@ -154,7 +154,7 @@ typedef enum VkgemmAccuracy {
      * give what is left of their product modulo 15 numbers, which together is the product itself. The error of an
      * element of D is relative to the norms of its row of A and its column of B, and the bound is at most that of f64
      * arithmetic. Every device gives the same bits, and none needs shaderFloat64. Infinities and NaN propagate. A
-     * workspace is required. There are no pairs, no upTo and no groups (otherwise UNSUPPORTED). With a packed operand,
+     * workspace is required. There are no pairs and no groups (otherwise UNSUPPORTED). With a packed operand, upTo,
      * batchInvariant, or a step that reads a residual, k is at most 131072 (otherwise LIMIT). */
     VKGEMM_ACCURACY_F64_SPLIT = 5,
     VKGEMM_ACCURACY_MAX_ENUM = 0x7fffffff

@@ -31,10 +31,12 @@ double flops_of(const Problem& p) {
 std::optional<Status> lacks_workspace(const Problem& completed, const Steps& steps, const Request& request) {
     const uint64_t bytes = steps.slots[size_t(VKGEMM_SLOT_WORKSPACE)].bytes;
     if (!is_from_int8(completed) || bytes <= request.workspace_limit) return std::nullopt;
+    const bool whole = is_never_cut(completed);
     return Refusal{VKGEMM_ERROR_WORKSPACE,
-                   concat({"accuracy=f64_split needs a workspace of ", bytes,
-                           " bytes, or of less for D in blocks; workspaceLimit is ", request.workspace_limit,
-                           ", too small for either: raise it, to ", bytes, " at most"})};
+                   concat({"accuracy=f64_split needs a workspace of ", bytes, " bytes",
+                           (whole ? "" : ", or of less for D in blocks"), "; workspaceLimit is ",
+                           request.workspace_limit, (whole ? "" : ", too small for either"), ": raise it",
+                           (whole ? "" : concat({", to ", bytes, " at most"}))})};
 }
 
 // A plan in the making.
@@ -88,7 +90,7 @@ std::optional<Status> Planner::plan_range(const SizeRange& range, Request asked,
     if (const uint64_t key = choice->schedule.a.key) whole.normalised.problem.packedA = key;
     if (const uint64_t key = choice->schedule.b.key) whole.normalised.problem.packedB = key;
     plan.buckets.push_back(make_bucket(range, *choice, whole, p, caps(), asked));
-    return std::nullopt;
+    return lacks_workspace(whole.completed, plan.buckets.back().steps, request);
 }
 
 // A choice for each range of sizes, the largest sizes first. The workspace becomes the largest of all.

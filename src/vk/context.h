@@ -28,7 +28,7 @@ namespace vkgemm::vk {
 
 /// Of a bucket's steps, in their order, and the same for sizes that are multiples of the tile.
 struct BucketPipelines {
-    std::array<Program, plan::SizedSteps::most> steps, whole;
+    std::array<Program, plan::most_steps> steps, whole;
 };
 
 }  // namespace vkgemm::vk

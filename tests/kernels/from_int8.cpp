@@ -3,11 +3,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <string>
 
 #include "kernels/from_int8_run.h"
 #include "kernels/rows.h"
 #include "plan/base/concat.h"
+#include "vkgemm/hash.hpp"
 
 namespace vkgemm::test::from_int8 {
 namespace {
@@ -24,8 +27,8 @@ T one_of(Random& r, const T (&all)[n]) {
     return all[r.below(n)];
 }
 
-/// A small problem with any of what a problem may have.
-std::string drawn_line(Random& r) {
+/// A small problem with any of what a problem may have, and a run of it.
+FromInt8 drawn(Random& r) {
     const uint64_t m = 1 + r.below(r.one_in(4) ? 3 : 24), n = 1 + r.below(r.one_in(4) ? 3 : 24), k = 1 + r.below(150);
     const uint64_t batch = r.one_in(5) ? 2 : 1, widest = std::max({m, n, k});
     std::string out = plan::concat({"f64*f64 ", m, "x", n, "x", k, " layout=", one_of(r, {"nn", "nt", "tn", "tt"})});
@@ -38,8 +41,23 @@ std::string drawn_line(Random& r) {
         out += std::string(one_of(r, {" c=d", " c=separate"})) + " beta=" + one_of(r, {"1", "-0.7", "1e-310", "0"});
     if (r.one_in(2)) out += one_of(r, {" bias=row", " bias=col act=relu", " act=gelu", " scale=col residual act=silu"});
     if (r.one_in(4)) out += one_of(r, {" clamp=-1:2", " leaky=0.125"});
-    if (batch == 1 && r.one_in(4)) out += one_of(r, {" packed_a=any", " packed_b=any", " packed_a=any packed_b=any"});
-    return out;
+    FromInt8 x;
+    x.fill = Values(r.below(uint64_t(Values::special) + 1));
+    if (batch == 1 && r.one_in(4)) {
+        out += one_of(r, {" packed_a=any", " packed_b=any", " packed_a=any packed_b=any"});
+    } else if (r.one_in(4)) {
+        out += " upto=mnkb";
+        x.sizes = vkgemm::Sizes{1 + r.below(m), 1 + r.below(n), r.below(k + 1), 1 + r.below(batch)};
+    }
+    x.line = out;
+    return x;
+}
+
+/// A hash that two devices can be compared by; every NaN counts as the same.
+uint64_t with_bits(uint64_t hash, const std::vector<double>& numbers) {
+    for (const double x : numbers)
+        hash = vkgemm::hashed(hash, std::isnan(x) ? ~uint64_t{0} : std::bit_cast<uint64_t>(x));
+    return hash;
 }
 
 }  // namespace
@@ -107,6 +125,33 @@ TEST_CASE("f64_split: blocks of D where the workspace is small give the same bit
     check({.line = "f64*f64 30x500x33 layout_d=t batch=2", .workspace = 400'000}, seed_or(13));
 }
 
+TEST_CASE("f64_split: sizes that vary from run to run, batches and steps of the epilogue among them") {
+    struct Line {
+        const char* line;
+        std::vector<vkgemm::Sizes> sizes;
+    };
+    const Line lines[] = {
+        {"f64*f64 40x50x300 batch=3 upto=mnkb", {{40, 50, 300, 3}, {7, 9, 33, 2}, {1, 50, 64, 1}, {16, 16, 0, 3}}},
+        {"f64*f64 33x70x200 layout=tn layout_d=t upto=mk alpha=-2 beta=0.5 c=separate", {{33, 70, 200}, {2, 70, 1}}},
+        {"f64*f64 90x64x128 upto=m bias=col act=relu residual", {{64, 64, 128}, {90, 64, 128}, {5, 64, 128}}},
+        {"f64*f64 40x13x70 packed_b=any upto=m", {{40, 13, 70}, {3, 13, 70}}},
+        {"f64*f64 24x16x100 batch=4 ratio_b=2 outer=2 upto=kb", {{24, 16, 100, 4}, {24, 16, 7, 2}}},
+        {"f64*f64 4x4x6000 upto=k beta=1", {{4, 4, 6000}, {4, 4, 3100}, {4, 4, 65}}},
+        {"f64*f64 5x6x70 upto=b", {{5, 6, 70, 1}}},
+    };
+    for (const Values fill : {Values::phi_2, Values::special})
+        for (const Line& x : lines)
+            for (const vkgemm::Sizes& sizes : x.sizes)
+                check({.line = x.line, .fill = fill, .sizes = sizes}, seed_or(31));
+    VkgemmRunStrides strides{};
+    strides.lda = 35;
+    strides.ldd = 9;
+    strides.batchStrideB = VKGEMM_BROADCAST;
+    check({.line = "f64*f64 20x30x90 batch=2 upto=mnkbs", .sizes = vkgemm::Sizes{6, 7, 33, 2}, .strides = strides},
+          seed_or(32));
+    check({.line = "f64*f64 9x21x130 upto=mnk alpha=-3", .context = &bare(), .sizes = vkgemm::Sizes{5, 20, 64}}, 33);
+}
+
 TEST_CASE("f64_split: an epilogue, each step of which is rounded") {
     for (const Values fill : {Values::phi_1, Values::any, Values::special})
         for (const char* const line : {
@@ -140,14 +185,19 @@ TEST_CASE("f64_split: drawn problems have the bits of exact arithmetic, and so t
     const uint64_t seed = seed_or(29), problems = everything() ? 4000 : is_quick() ? 12 : 100;
     Random random(seed);
     Count all;
+    uint64_t given = vkgemm::emptyHash, made = given;
     for (uint64_t i = 0; i < problems; ++i) {
-        const FromInt8 x = {.line = drawn_line(random), .fill = Values(random.below(uint64_t(Values::special) + 1))};
-        const Count one = compare(x, run(x, seed + i), false);
+        const FromInt8 x = drawn(random);
+        const Run done = run(x, seed + i);
+        const Count one = compare(x, done, false);
         CHECK_MESSAGE(one.wrong == 0, one.wrong, " wrong elements of D: ", one.first);
         all.elements += one.elements;
         all.wrong += one.wrong;
+        given = with_bits(with_bits(given, done.a), done.b);
+        made = with_bits(made, done.d);
     }
-    MESSAGE(problems, " problems, ", all.elements, " elements of D, ", all.wrong, " wrong");
+    MESSAGE(problems, " problems, ", all.elements, " elements of D, ", all.wrong, " wrong; hash of A and B ",
+            vkgemm::hashText(given), ", of D ", vkgemm::hashText(made));
 }
 
 TEST_CASE("f64_split: what it cannot do is refused with the limit") {
@@ -158,7 +208,9 @@ TEST_CASE("f64_split: what it cannot do is refused with the limit") {
     CHECK(refusal("f64*f64 4x4x131073 residual") ==
           "k is 131073, above the limit of 131072 for accuracy=f64_split with residual, which reads a residual; apply "
           "it in another pass");
-    CHECK(refusal("f64*f64 4x4x4 upto=m").find("upTo") != std::string::npos);
+    CHECK(refusal("f64*f64 4x4x131073 upto=m").find("sizes that vary (upTo)") != std::string::npos);
+    CHECK(refusal("f64*f64 64x64x64 upto=k", 1000).find("bytes; workspaceLimit is 1000: raise it") !=
+          std::string::npos);
     CHECK(refusal("f64*f64 4x4x131073 packed_b=any").find("comes packed") != std::string::npos);
     CHECK(refusal("f64*f64 4x4x4 packed_b=0123456789abcdef").find("packed for another layout") != std::string::npos);
     CHECK(refusal("f64*f64 64x64x64", 1000).find("needs a workspace of ") != std::string::npos);

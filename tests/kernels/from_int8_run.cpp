@@ -88,6 +88,18 @@ void fill_epilogue(Run& out, const FromInt8& x, const VkgemmPlanInfo& info, Rand
     out.residual = x.residual_is_d ? out.before : filled(info.requiredBytes[VKGEMM_SLOT_RESIDUAL], x.fill, random);
 }
 
+/// The problem, completed with the run's sizes and strides in place of its own.
+vkgemm::plan::PreparedProblem prepared(const Problem& given, const FromInt8& x) {
+    auto out = vkgemm::plan::prepare(given);
+    REQUIRE_MESSAGE(out, out.status().text);
+    if (!x.sizes) return *out;
+    const vkgemm::plan::Sizes now = {x.sizes->m, x.sizes->n, x.sizes->k, x.sizes->batch};
+    const auto of_run = x.strides ? vkgemm::plan::of_run(given, now, *x.strides) : with_sizes(out->completed, now);
+    REQUIRE_MESSAGE(of_run, of_run.status().text);
+    out->completed = *of_run;
+    return *out;
+}
+
 /// What the plan `pack` makes of the operand that `from` has.
 vkgemm::host::Buffer packed(const vkgemm::Plan& pack, vkgemm::Run from) {
     auto made = device().createBuffer(std::max<uint64_t>(pack.info().requiredBytes[VKGEMM_SLOT_D], 256));
@@ -143,11 +155,12 @@ Run run(const FromInt8& x, uint64_t seed) {
     const auto plan = context.createPlan(parsed->problem, {.kernel = x.kernel, .workspaceLimit = x.workspace});
     REQUIRE_MESSAGE(plan, x.line, ": ", plan.status().text);
     const VkgemmPlanInfo info = plan->info();
-    const auto prepared = vkgemm::plan::prepare(parsed->problem);
-    REQUIRE(prepared);
     Random random(seed);
-    Run out{
-        .p = *prepared, .alpha = parsed->alpha, .beta = parsed->beta, .promised = info.errorBound, .used = info.kernel};
+    Run out{.p = prepared(parsed->problem, x),
+            .alpha = parsed->alpha,
+            .beta = parsed->beta,
+            .promised = info.errorBound,
+            .used = info.kernel};
     // What comes packed has its size in the plan that packs it.
     std::array<vkgemm::Plan, 2> packs;
     std::array<uint64_t, 2> bytes{info.requiredBytes[VKGEMM_SLOT_A], info.requiredBytes[VKGEMM_SLOT_B]};
@@ -184,7 +197,9 @@ Run run(const FromInt8& x, uint64_t seed) {
                   .d = d.operand(),
                   .workspace = space->operand(),
                   .alpha = out.alpha,
-                  .beta = out.beta};
+                  .beta = out.beta,
+                  .sizes = x.sizes,
+                  .strides = x.strides};
     if (!out.c.empty()) r.c = c.operand();
     if (!out.bias.empty()) r.bias = bias.operand();
     if (!out.scale.empty()) r.scale = scale.operand();

@@ -2,6 +2,7 @@
 // Runs of f64 from products of int8 (accuracy=f64_split), and what they must give to the last bit.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,12 +37,14 @@ struct FromInt8 {
     const vkgemm::Context* context = nullptr;  // null: the device's
     uint64_t workspace = uint64_t{1} << 30;
     const char* kernel = nullptr;
-    bool residual_is_d = false;  // or an operand of its own
+    bool residual_is_d = false;                 // or an operand of its own
+    std::optional<vkgemm::Sizes> sizes{};       // of the run; nullopt: the problem's
+    std::optional<VkgemmRunStrides> strides{};  // likewise
 };
 
 /// Operands and results of one run.
 struct Run {
-    vkgemm::plan::PreparedProblem p;
+    vkgemm::plan::PreparedProblem p;  // with the run's sizes
     double alpha, beta;
     std::vector<double> a{}, b{}, c{}, d{}, before{}, bias{}, scale{}, residual{};  // before: what D held
     double promised = 0;

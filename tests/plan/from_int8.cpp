@@ -237,6 +237,43 @@ TEST_CASE("f64_split: an epilogue is a pass of its own, between which and the jo
     CHECK(sliced.steps.steps.back().kernel->module.role == Role::finisher);
 }
 
+TEST_CASE("f64_split: sizes that vary have a kernel for each range, and stay within the largest workspace") {
+    for (const char* const name : {"h200", "lavapipe", "bare", "m1"}) {
+        CAPTURE(name);
+        const DeviceCaps caps = device(name);
+        const Plan plan = planned(caps, "f64*f64 3000x200x5000 batch=3 upto=mnkb bias=col");
+        CHECK(plan.buckets.size() > 10);
+        CHECK(plan.buckets.size() <= 40);
+        for (const Sizes& sizes : {Sizes{3000, 200, 5000, 3}, {1, 1, 1, 1}, {17, 200, 65, 2}, {2999, 31, 4999, 3}}) {
+            CAPTURE(sizes.k);
+            SizedSteps run;
+            set_run(run, find_bucket(plan.buckets, sizes), with_sizes(plan.problem, sizes), caps, 16);
+            REQUIRE(run.count == most_steps);
+            CHECK(run.part.count == sizes.batch);
+            CHECK(run.part.are_ordered);
+            const auto& [split_a, split_b, product, join, finish] = run.steps;
+            CHECK(split_a.args.m == sizes.m);
+            CHECK(split_b.args.m == sizes.n);
+            CHECK(split_a.bytes[BIND_D] == split_a.args.ldd * sizes.m * MODULI * info(product.kernel->module.a).bytes);
+            CHECK(split_a.offsets[BIND_D] + split_a.bytes[BIND_D] <= split_b.offsets[BIND_D]);
+            CHECK(product.offsets[BIND_B] == split_b.offsets[BIND_D]);
+            CHECK(product.args.k == (sizes.k + 63) / 64 * 64);
+            CHECK(product.args.batch == MODULI);
+            CHECK(join.args.k == sizes.k);
+            CHECK(join.offsets[BIND_BIAS] == product.offsets[BIND_D]);
+            CHECK(finish.args.m == sizes.m);
+            const uint64_t slices = (product.args.k + product.args.k_chunk - 1) / product.args.k_chunk;
+            const uint64_t end = product.offsets[BIND_D] + 4 * MODULI * slices * sizes.m * join.args.batch_a;
+            CHECK(run.slots[VKGEMM_SLOT_WORKSPACE].bytes == end);
+            CHECK(end <= plan.steps.slots[VKGEMM_SLOT_WORKSPACE].bytes);
+        }
+        SizedSteps empty;
+        const Sizes no_k = {30, 20, 0, 3};
+        set_run(empty, find_bucket(plan.buckets, no_k), with_sizes(plan.problem, no_k), caps, 16);
+        CHECK(empty.count == 1);
+    }
+}
+
 TEST_CASE("f64_split: a tuned row names the kernel that multiplies") {
     const DeviceCaps caps = device("h200");
     const std::string line = "f64*f64 1000x1024x1024 accuracy=f64_split", other = "coopmat_i8_64x64x64";

@@ -31,18 +31,32 @@ double cost_of_passes(const Schedule& s, const Problem& p, const DeviceCaps& dev
     return 2 * first_pass_cost(dev) + pass(split) + pass(d + info(i32).bytes * sums_of(s)) + finished;
 }
 
-// How an operand is split: into the workspace from `offset` on, or ahead.
+// How an operand is split: in a pass of its own, or ahead.
 std::optional<Status> add_split(Packing& packing, const Operand& from, const Matrix& planes, uint64_t ahead,
-                                uint64_t offset, const DeviceKernels& device) {
+                                const DeviceKernels& device) {
+    const bool is_empty = from.rows == 0 || from.cols == 0;
+    if (ahead == VKGEMM_PACKED_NONE) {
+        if (!is_empty) packing.kernel = device.splitter();
+        return std::nullopt;
+    }
     packing.kernel = device.splitter();
-    packing.offset = offset;
-    packing.bytes = bytes_of_planes(planes);
-    if (ahead == VKGEMM_PACKED_NONE) return std::nullopt;
-    packing.offset = packed_int8(from, planes).planes;
-    packing.bytes = packed_int8(from, planes).end;
     packing.key = packing_key(*packing.kernel, from, planes, 1, device.caps());
     if (ahead == VKGEMM_PACKED_ANY || ahead == packing.key) return std::nullopt;
     return packed_otherwise(from, ahead, packing.key);
+}
+
+// Where the parts of an operand are: in the workspace from `offset` on, or in an operand of its own.
+void place_split(Packing& packing, const Operand& from, const Matrix& planes, uint64_t offset) {
+    const PackedInt8 own = packed_int8(from, planes);
+    packing.offset = packing.key ? own.planes : offset;
+    packing.bytes = packing.key ? own.end : own.planes_bytes;
+}
+void place_passes(Schedule& s, const Problem& p) {
+    const WorkspaceInt8 at = workspace_int8(p, s.problem);
+    const auto all = operands(p);
+    place_split(s.a, all[0], s.problem.a, at.planes_a);
+    place_split(s.b, all[1], s.problem.b, at.planes_b);
+    s.partial_offset = at.sums;
 }
 
 std::optional<Status> add_passes(Choice& choice, const Problem& p, const DeviceKernels& device) {
@@ -52,15 +66,29 @@ std::optional<Status> add_passes(Choice& choice, const Problem& p, const DeviceK
             "accuracy=f64_split needs the kernels split_int8, join_int8 and finish_f64, which this build or device "
             "lacks ('vkgemm kernels' has the reasons); leave the accuracy at its default"};
     Schedule& s = choice.schedule;
-    const WorkspaceInt8 at = workspace_int8(p, s.problem);
     const auto all = operands(p);
-    if (auto why = add_split(s.a, all[0], s.problem.a, p.packedA, at.planes_a, device)) return why;
-    if (auto why = add_split(s.b, all[1], s.problem.b, p.packedB, at.planes_b, device)) return why;
-    s.partial_offset = at.sums;
+    if (auto why = add_split(s.a, all[0], s.problem.a, p.packedA, device)) return why;
+    if (auto why = add_split(s.b, all[1], s.problem.b, p.packedB, device)) return why;
+    place_passes(s, p);
     s.split.reducer = device.joiner();
     s.finisher = p.epilogue.count ? device.finisher() : nullptr;
     s.cost += cost_of_passes(s, p, device.caps());
     return std::nullopt;
+}
+
+// What is multiplied, of i8 or of i32. Its rows of A and columns of B have whole 16 bytes whatever k is.
+Problem multiplied_as(Type planes, const Problem& p) {
+    Problem out;
+    out.m = p.m;
+    out.n = p.n;
+    out.k = round_up(p.k, MODULI_PAD_K);
+    out.batch = MODULI;
+    out.a.type = out.b.type = planes;
+    out.b.layout = columnMajor;
+    out.upTo = p.upTo & (VKGEMM_UP_TO_M | VKGEMM_UP_TO_N);
+    out = *complete(out);
+    out.outerBatch = p.outerBatch;
+    return out;
 }
 
 }  // namespace
@@ -91,16 +119,15 @@ PackedInt8 packed_int8(const Operand& from, const Matrix& planes) {
 }
 
 Problem multiplied(const Problem& p, const DeviceCaps& dev) {
-    if (!is_from_int8(p)) return p;
-    Problem out;
-    out.m = p.m;
-    out.n = p.n;
-    out.k = round_up(p.k, MODULI_PAD_K);
-    out.batch = MODULI;
-    out.a.type = out.b.type = dev.features & need::storage8 ? i8 : i32;
-    out.b.layout = columnMajor;
-    out = *complete(out);
-    out.outerBatch = p.outerBatch;
+    return is_from_int8(p) ? multiplied_as(dev.features & need::storage8 ? i8 : i32, p) : p;
+}
+
+Schedule resized_from_int8(const Schedule& chosen, const Tile& t, const Problem& p) {
+    Schedule out = chosen;
+    out.problem = multiplied_as(chosen.problem.a.type, p);
+    place_passes(out, p);
+    out.split = split_of(chosen.split.slices, t, out.problem);
+    out.split.reducer = chosen.split.reducer;
     return out;
 }
 
@@ -128,7 +155,10 @@ Result<Choice> select_from_int8(const DeviceKernels& device, const Problem& p, c
                                 Binding binding) {
     const DeviceCaps& dev = device.caps();
     if (auto why = too_large(dev, p, binding)) return *why;
-    Result<Choice> choice = select(device, multiplied(p, dev), request_for_multiplied(request, p, dev), binding);
+    Request of_product = request_for_multiplied(request, p, dev);
+    const Problem least = request.least ? multiplied(*request.least, dev) : Problem{};
+    if (request.least) of_product.least = &least;
+    Result<Choice> choice = select(device, multiplied(p, dev), of_product, binding);
     if (!choice) return choice;
     if (auto why = add_passes(*choice, p, device)) return *why;
     return choice;

@@ -9,6 +9,9 @@ namespace vkgemm::plan {
 /// batch of one product of int8 for each modulus, or of i32 if the device stores no elements of 8 bits.
 Problem multiplied(const Problem&, const DeviceCaps&);
 
+/// The schedule for a problem that differs in sizes alone, as resized().
+Schedule resized_from_int8(const Schedule&, const Tile&, const Problem& smaller);
+
 /// The request for what is multiplied: it gets the workspace that the operands leave.
 Request request_for_multiplied(const Request&, const Problem&, const DeviceCaps&);
 

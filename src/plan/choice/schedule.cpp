@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "plan/base/rounding.h"
+#include "plan/choice/from_int8.h"
 #include "plan/choice/schedule_parts.h"
 
 namespace vkgemm::plan {
@@ -215,6 +216,7 @@ bool has_wide_chunk64(const Schedule& schedule, const Kernel& k, const Tile& t, 
 }
 
 Schedule resized(const Schedule& chosen, const Kernel& k, const Tile& t, const Problem& p) {
+    if (is_from_int8(p)) return resized_from_int8(chosen, t, p);
     Schedule out = chosen;
     out.problem = p;
     out.a = out.b = {};

@@ -19,12 +19,13 @@ std::optional<Status> check_from_int8(const Problem& p) {
         if (t != f64) return unfit_int8(concat({"for f64 throughout, not for ", info(t).name}), other);
     if (p.grouping != VKGEMM_GROUPING_NONE) return unfit_int8("not for groups", other);
     if (is_pair(p)) return unfit_int8("not for pairs", "make two plans, of which the second has a gate");
-    if (p.upTo) return unfit_int8("not for sizes that vary (upTo)", "make a plan for each size");
     const bool is_packed = p.packedA != VKGEMM_PACKED_NONE || p.packedB != VKGEMM_PACKED_NONE;
-    if (p.k > MODULI_MOST_K && (p.batchInvariant || is_packed))
+    if (p.k > MODULI_MOST_K && (p.batchInvariant || is_packed || p.upTo))
         return Refusal{VKGEMM_ERROR_LIMIT,
                        concat({"k is ", p.k, ", above the limit of ", MODULI_MOST_K, " for accuracy=f64_split with ",
-                               (is_packed ? "an operand that comes packed" : "batchInvariant")})};
+                               (is_packed          ? "an operand that comes packed"
+                                : p.batchInvariant ? "batchInvariant"
+                                                   : "sizes that vary (upTo)")})};
     if (p.k > MODULI_MOST_K)
         for (const EpilogueStep& s : p.epilogue)  // which may be D, where slices of K are added up
             if (info(s.kind).shape == StepShape::MATRIX)

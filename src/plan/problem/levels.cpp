@@ -166,7 +166,12 @@ void merge_levels(Problem& p, Levels& all) {
 }
 
 void take_level_from_kernel(Problem& p, Levels& all) {
-    all.add({.count = p.batch, .stride = {p.a.batchStride, p.b.batchStride, p.c.batchStride, p.d.batchStride}});
+    const Level kernels = {p.batch, {p.a.batchStride, p.b.batchStride, p.c.batchStride, p.d.batchStride}};
+    if (p.batch > 1 || (p.upTo & VKGEMM_UP_TO_BATCH)) {
+        std::copy_backward(all.begin(), all.end(), all.level.begin() + all.count + 1);
+        all.level[0] = kernels;
+        ++all.count;
+    }
     p.outerBatch *= p.batch;
     p.batch = 1;
     for (Matrix* x : {&p.a, &p.b, &p.c, &p.d}) x->batchStride = 0;

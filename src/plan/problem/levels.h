@@ -49,7 +49,8 @@ void merge_levels(Problem&, Levels&);
 void give_kernel_level(Problem&, Levels&);
 /// The same with the level of a batch that varies: the kernel gets the groups of products that share a matrix.
 void give_kernel_batch(Problem&, const Levels& others);
-/// Undoes that: the kernel has other uses for its batch (VKGEMM_ACCURACY_F64_SPLIT).
+/// Undoes that: the kernel has other uses for its batch (VKGEMM_ACCURACY_F64_SPLIT). The level is the first one; if the
+/// batch varies, even if it has one product.
 void take_level_from_kernel(Problem&, Levels&);
 
 }  // namespace vkgemm::plan

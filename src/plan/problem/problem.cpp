@@ -346,7 +346,13 @@ Normalised with_sizes(const Normalised& normalised, const Sizes& sizes) {
     if (varies & VKGEMM_UP_TO_M) out.problem.m = now.m;
     if (varies & VKGEMM_UP_TO_N) out.problem.n = now.n;
     if (varies & VKGEMM_UP_TO_K) out.problem.k = now.k;
-    if (varies & VKGEMM_UP_TO_BATCH) out.problem.batch = now.batch;
+    if (!(varies & VKGEMM_UP_TO_BATCH)) return out;
+    if (is_from_int8(out.problem)) {  // take_level_from_kernel()
+        out.problem.outerBatch = out.problem.outerBatch / out.repeated.level[0].count * now.batch;
+        out.repeated.level[0].count = now.batch;
+    } else {
+        out.problem.batch = now.batch;
+    }
     return out;
 }
 

@@ -6,6 +6,7 @@
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
 #include "plan/choice/reach.h"
+#include "plan/steps/make_steps.h"
 
 namespace vkgemm::plan {
 namespace {
@@ -63,7 +64,8 @@ std::vector<Interval> intervals_of(const Dimension& d, uint64_t most, uint64_t r
 }
 
 // The intervals of all sizes, so few that their combinations are at most most_ranges, or one of each. Those of n and k
-// do not depend on m and the batch of a batch-invariant problem, all of which have one kernel.
+// do not depend on m and the batch of a batch-invariant problem, all of which have one kernel. Nor do any on a batch
+// that is repetitions.
 std::array<std::vector<Interval>, 4> all_intervals(const Problem& p) {
     constexpr uint32_t for_each_row = VKGEMM_UP_TO_M | VKGEMM_UP_TO_BATCH;
     std::array<std::vector<Interval>, 4> out;
@@ -73,7 +75,10 @@ std::array<std::vector<Interval>, 4> all_intervals(const Problem& p) {
         for (size_t i = 0; i < out.size(); ++i) {
             const uint64_t size = most.*dimensions[i].size;
             const uint64_t unit = dimensions[i].bit == VKGEMM_UP_TO_BATCH ? sharing(p) : 1;
-            const bool is_one = p.batchInvariant && (dimensions[i].bit & for_each_row) && size > 0;
+            const uint32_t of_one = p.batchInvariant  ? for_each_row
+                                    : is_from_int8(p) ? uint32_t{VKGEMM_UP_TO_BATCH}
+                                                      : 0;
+            const bool is_one = (dimensions[i].bit & of_one) && size > 0;
             out[i] = !(p.upTo & dimensions[i].bit) ? std::vector<Interval>{{size, size}}
                      : is_one                      ? std::vector<Interval>{{1, size}}
                                                    : intervals_of(dimensions[i], size, ratio, unit);
@@ -85,6 +90,7 @@ std::array<std::vector<Interval>, 4> all_intervals(const Problem& p) {
 
 // The varying sizes whose multiples of a quantum allow some operand to be read 16 bytes at a time.
 uint32_t worth_multiples(Problem p, uint32_t operand_alignment) {
+    if (is_from_int8(p)) return 0;  // whose operands are read element by element
     p.upTo &= ~uint32_t{VKGEMM_UP_TO_STRIDES};
     constexpr uint32_t m = VKGEMM_UP_TO_M, n = VKGEMM_UP_TO_N, k = VKGEMM_UP_TO_K;
     constexpr uint32_t rows[] = {m, k, m, m}, cols[] = {k, n, n, n};
@@ -149,7 +155,7 @@ bool SizeRange::holds(const Sizes& s, bool wide) const {
 
 std::vector<SizeRange> size_ranges(const Problem& p, uint32_t operand_alignment) {
     const auto [ms, ns, ks, batches] = all_intervals(p);
-    const bool loose = (p.upTo & VKGEMM_UP_TO_STRIDES) && operand_alignment % 16 == 0;
+    const bool loose = (p.upTo & VKGEMM_UP_TO_STRIDES) && operand_alignment % 16 == 0 && !is_from_int8(p);
     const uint32_t multiples = worth_multiples(p, operand_alignment) | (loose ? uint32_t{VKGEMM_UP_TO_STRIDES} : 0);
     uint64_t quantum = 1;
     for (const Type t : {p.a.type, p.b.type, p.d.type})
@@ -184,7 +190,7 @@ Bucket make_bucket(const SizeRange& range, const Choice& choice, const PreparedP
     if (out.steps.steps.empty()) return out;
     out.steps.steps[product_of(out)].constants.WHOLE = 0;
     const Tile& t = out.choice.tile;
-    const Problem& most = p.normalised.problem;
+    const Problem& most = out.choice.schedule.problem;
     const auto multiple = [&](uint32_t bit, uint64_t size, uint32_t of) {
         return of == 0 || (whole.normalised.problem.upTo & bit ? size >= of : size % of == 0);
     };
@@ -227,12 +233,18 @@ void set_run(SizedSteps& out, const Bucket* b, const RunProblem& run, const Devi
     const Schedule schedule = resized(b->choice.schedule, *b->choice.kernel, b->choice.tile, p);
     out.count = b->steps.steps.size();
     std::ranges::copy(b->steps.steps, out.steps.begin());
-    set_sizes(std::span(out.steps).first(out.count), b->choice.tile, schedule, p, dev);
+    const std::span<Step> steps = std::span(out.steps).first(out.count);
+    if (is_from_int8(p)) {
+        Choice of_run = b->choice;
+        of_run.schedule = schedule;
+        set_sizes_from_int8(steps, of_run, run.normalised, dev);
+    } else {
+        set_sizes(steps, b->choice.tile, schedule, p, dev);
+    }
     out.slots = requirements_of(out.problem, operand_alignment);
     set_own_slots(out.slots, schedule, run.normalised.swapped, dev);
-    out.part = repeats_of(run.normalised, schedule, std::span(out.steps).first(out.count), b->choice.binding, dev,
-                          operand_alignment);
-    out.is_whole = b->may_be_whole && is_whole(b->choice.tile, p);
+    out.part = repeats_of(run.normalised, schedule, steps, b->choice.binding, dev, operand_alignment);
+    out.is_whole = b->may_be_whole && is_whole(b->choice.tile, schedule.problem);
 }
 
 std::optional<Status> unfit_sizes(const Problem& p, const Sizes& s) {

@@ -46,11 +46,9 @@ const Bucket* find_bucket(std::span<const Bucket>, const Sizes&, bool wide = tru
 
 /// What a run with these sizes records.
 struct SizedSteps {
-    static constexpr size_t most = 4;  // A and B packed, the product, its slices added up
-
     Problem problem;  // completed, with these sizes
     BySlot<Requirement> slots;
-    std::array<Step, most> steps;
+    std::array<Step, most_steps> steps;
     size_t count = 0;
     Repeats part;
     std::optional<abi::TableArgs> table;  // as Steps::table

@@ -139,26 +139,36 @@ Step finishing_step(const Choice& choice, const Normalised& normalised, const De
 
 }  // namespace
 
-std::vector<Step> steps_from_int8(const Choice& choice, const Normalised& normalised, const DeviceCaps& dev,
-                                  const Request& request) {
+StepsFromInt8 steps_from_int8(const Choice& choice, const Normalised& normalised, const DeviceCaps& dev,
+                              const Request& request) {
     const Schedule& schedule = choice.schedule;
     const Problem& p = normalised.problem;
     const auto all = operands(p);
     const auto slots = slots_of(p, normalised.swapped);
-    std::vector<Step> out;
+    StepsFromInt8 out{};
     const auto split = [&](const Packing& packing, size_t operand, const Matrix& to, uint64_t exponents) {
         if (packing.in_workspace())
-            out.push_back(
-                splitting_step(packing, all[operand], to, slots[operand], VKGEMM_SLOT_WORKSPACE, exponents, dev));
+            out.add(splitting_step(packing, all[operand], to, slots[operand], VKGEMM_SLOT_WORKSPACE, exponents, dev));
     };
     if (p.k != 0) {
         split(schedule.a, BIND_A, schedule.problem.a, 0);
         split(schedule.b, BIND_B, schedule.problem.b, workspace_int8(p, schedule.problem).exponents_b);
-        out.push_back(multiplying_step(choice, normalised, request, dev));
+        out.add(multiplying_step(choice, normalised, request, dev));
     }
-    if (p.k != 0 || !schedule.finisher) out.push_back(joining_step(choice, normalised, dev));
-    if (schedule.finisher) out.push_back(finishing_step(choice, normalised, dev));
+    if (p.k != 0 || !schedule.finisher) out.add(joining_step(choice, normalised, dev));
+    if (schedule.finisher) out.add(finishing_step(choice, normalised, dev));
     return out;
+}
+
+void set_sizes_from_int8(std::span<Step> steps, const Choice& choice, const Normalised& normalised,
+                         const DeviceCaps& dev) {
+    const StepsFromInt8 sized = steps_from_int8(choice, normalised, dev, {});
+    for (size_t i = 0; i < steps.size(); ++i) {  // constants and bindings are those of the largest sizes
+        steps[i].args = sized.step[i].args;
+        steps[i].offsets = sized.step[i].offsets;
+        steps[i].bytes = sized.step[i].bytes;
+        set_grid(steps[i], sized.step[i].groups, dev);
+    }
 }
 
 Step splitting_ahead(const Packing& packing, const Operand& from, const Matrix& to, VkgemmSlot slot,

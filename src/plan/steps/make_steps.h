@@ -21,8 +21,16 @@ Requirement packed_requirement(const Packing&);
 /// Of a workspace of so many bytes.
 Requirement workspace_requirement(uint64_t bytes, const DeviceCaps&);
 
-/// The steps of a problem that is computed from int8.
-std::vector<Step> steps_from_int8(const Choice&, const Normalised&, const DeviceCaps&, const Request&);
+/// The steps of a problem that is computed from int8. Allocates nothing.
+struct StepsFromInt8 {
+    std::array<Step, most_steps> step;
+    size_t count = 0;
+
+    void add(const Step& s) { step[count++] = s; }
+};
+StepsFromInt8 steps_from_int8(const Choice&, const Normalised&, const DeviceCaps&, const Request&);
+/// set_sizes() of these. `choice` has the schedule of these sizes.
+void set_sizes_from_int8(std::span<Step>, const Choice&, const Normalised&, const DeviceCaps&);
 /// Splits an operand of such a problem ahead, from `slot` to D.
 Step splitting_ahead(const Packing&, const Operand& from, const Matrix& to, VkgemmSlot slot, const DeviceCaps&);
 

@@ -252,7 +252,8 @@ Steps make_steps(const Choice& choice, const Problem& completed, const Normalise
     if (is_empty(completed)) return out;
     out.slots = requirements_of(completed, request.operand_alignment);
     if (is_from_int8(completed)) {
-        out.steps = steps_from_int8(choice, normalised, dev, request);
+        const StepsFromInt8 made = steps_from_int8(choice, normalised, dev, request);
+        out.steps.assign(made.step.begin(), made.step.begin() + made.count);
         out.packed_keys[slot_of(true, normalised.swapped)] = choice.schedule.a.key;
         out.packed_keys[slot_of(false, normalised.swapped)] = choice.schedule.b.key;
         finish(out, choice.schedule, normalised, dev, request);

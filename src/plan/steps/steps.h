@@ -43,6 +43,9 @@ struct Step {
     uint32_t dispatch_count() const;
 };
 
+/// That one product has: A and B packed or split, the product, its sums added up or joined, and f64's epilogue.
+inline constexpr size_t most_steps = 5;
+
 /// A step that has neither operands nor sizes yet.
 Step unsized_step(const Kernel&, const Tile&, const ProblemConstants& = {});
 
