@@ -105,6 +105,7 @@ TEST_CASE("each bad line of a report is refused with its number") {
     CHECK(problems_with("copy = 1.5e+12\n", "copy = 1.5e+12\n" + std::string(2000, '\n')).starts_with("line 1001: "));
     CHECK(problems_with("GPU 7", std::string(5000, 'x')).starts_with("line 5: it has more than 4096"));
     CHECK(!read_report("", unreadable).problems.empty());
+    CHECK(read_report("root:x:0\ndaemon:x:1\n", unreadable).problems.size() == 1);  // another file altogether
 }
 
 TEST_CASE("strings of a driver end no line, no code block and no element") {

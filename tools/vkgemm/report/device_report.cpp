@@ -102,7 +102,7 @@ class ReportReader {
 
     const CheckFact& check_fact_;
     size_t line_ = 0;
-    bool begun_ = false;
+    bool begun_ = false, is_report_ = true;
     std::set<std::string, std::less<>> seen_{};      // keys
     std::set<std::string, std::less<>> problems_{};  // of products and of what was left out
 };
@@ -225,9 +225,10 @@ void ReportReader::read(std::string_view text) {
             refuse("it has a control character");
         } else if (!begun_) {
             begun_ = true;
-            if (line != first_line)
-                refuse("a report begins with '" + std::string(first_line) + "', not '" +
-                       std::string(line.substr(0, 60)) + "'");
+            is_report_ = line == first_line;
+            if (!is_report_)
+                return refuse("a report begins with '" + std::string(first_line) + "', not '" +
+                              std::string(line.substr(0, 60)) + "'");
         } else if (const size_t equals = line.find('='); equals == std::string_view::npos) {
             refuse("'" + std::string(line.substr(0, 60)) + "' is not 'key = value'");
         } else {
@@ -237,6 +238,7 @@ void ReportReader::read(std::string_view text) {
 }
 
 void ReportReader::end() {
+    if (!is_report_) return;  // one reason is enough
     for (const std::string_view key : needed_keys)
         if (!seen_.contains(key)) refuse("the report ends, and '" + std::string(key) + "' is missing");
     if (!seen_.contains("product") && !seen_.contains("left_out")) refuse("the report ends, and there is no 'product'");
