@@ -79,28 +79,19 @@ Instruction instruction_of(string_view op, string_view operands) {
     return x;
 }
 
+void read_line(Listing& out, string_view line) {
+    if (line.starts_with("BB") && line.find(':') != string_view::npos) return out.label(line.substr(0, line.find(':')));
+    if (!line.starts_with("\t")) return;
+    line = line.substr(0, line.find(';'));
+    const string_view op = take_word(line);
+    if (op.empty()) return;
+    if (op.starts_with("s_branch") || op.starts_with("s_cbranch")) out.jump(take_word(line));
+    out.add(instruction_of(op, line));
+}
+
 }  // namespace
 }  // namespace aco
 
-Program read_aco(std::string_view text) {
-    Program out;
-    Labels labels;
-    while (!text.empty()) {
-        std::string_view line = take_line(text);
-        if (line.starts_with("BB") && line.find(':') != std::string_view::npos) {
-            labels.define(line.substr(0, line.find(':')), out.instructions.size());
-            continue;
-        }
-        if (!line.starts_with("\t")) continue;
-        line = line.substr(0, line.find(';'));
-        const std::string_view op = take_word(line);
-        if (op.empty()) continue;
-        if (op.starts_with("s_branch") || op.starts_with("s_cbranch"))
-            labels.jump(take_word(line), out.instructions.size());
-        out.instructions.push_back(aco::instruction_of(op, line));
-    }
-    out.jumps = labels.jumps();
-    return out;
-}
+Program read_aco(std::string_view text) { return read_lines(text, aco::read_line); }
 
 }  // namespace vkgemm::tool

@@ -81,57 +81,66 @@ Instruction message_of(string_view text, double lanes) {
     x.op += has(text, "store") ? ".store" : ".load";
     x.unit = unit == "slm" ? Unit::shared : has(text, " ss )") ? Unit::scratch : Unit::memory;
     const double bits = number_behind(text, " d"), values = std::max(1.0, number_behind(text, " V"));
-    x.bytes = bits / 8 * values * lanes;  // of all lanes; read_intel divides
+    x.bytes = bits / 8 * values * lanes;  // of all lanes; finish() divides
     return x;
 }
+
+// Reads the lines of a program, of which a `while` shows how wide it is.
+class LineReader {
+   public:
+    void read(Listing& out, string_view line) {
+        if (line.starts_with("LABEL")) return out.label(line.substr(0, line.find(':')));
+        if (line.find(" MsgDesc:") != string_view::npos && sent_ > 0) {
+            line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+            add(out, message_of(line, sent_), sent_);
+            sent_ = 0;
+            return;
+        }
+        if (line.empty() || line.front() == ' ' || line.front() == ';') return;
+        if (line.front() == '(') line.remove_prefix(std::min(line.find(')') + 1, line.size()));
+        string_view word = take_word(line);
+        if (word == "sync") take_word(line);  // "sync nop(1)"
+        const double lanes = std::max(1.0, number_behind(word, "("));
+        const string_view op = word.substr(0, word.find('('));
+        if (op.empty() || op.ends_with(":")) return;
+        if (op.starts_with("send")) {
+            sent_ = lanes;
+            return;
+        }
+        if (op == "while") {
+            width_ = std::max(width_, lanes);
+            take_word(line);  // "JIP:"
+            out.jump(take_word(line));
+        }
+        add(out, instruction_of(op, lanes, line), lanes);
+    }
+
+    /// Counts by the invocation what was counted by the lanes of an instruction.
+    void finish(Program& out) const {
+        for (size_t i = 0; width_ > 0 && i < out.instructions.size(); ++i) {
+            Instruction& x = out.instructions[i];
+            x.bytes /= width_;
+            if (x.unit == Unit::vector || x.unit == Unit::multiply_add) x.repeats = lanes_[i] / width_;
+        }
+        out.subgroup_size = static_cast<uint32_t>(width_);
+    }
+
+   private:
+    void add(Listing& out, Instruction x, double lanes) {
+        out.add(std::move(x));
+        lanes_.push_back(lanes);
+    }
+    double width_ = 0, sent_ = 0;
+    std::vector<double> lanes_;  // of each instruction
+};
 
 }  // namespace
 }  // namespace intel
 
 Program read_intel(std::string_view text) {
-    Program out;
-    Labels labels;
-    double width = 0, sent = 0;
-    std::vector<double> lanes_of;
-    while (!text.empty()) {
-        std::string_view line = take_line(text);
-        if (line.starts_with("LABEL")) {
-            labels.define(line.substr(0, line.find(':')), out.instructions.size());
-            continue;
-        }
-        if (const size_t at = line.find(" MsgDesc:"); at != std::string_view::npos && sent > 0) {
-            line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-            out.instructions.push_back(intel::message_of(line, sent));
-            lanes_of.push_back(sent);
-            sent = 0;
-            continue;
-        }
-        if (line.empty() || line.front() == ' ' || line.front() == ';') continue;
-        if (line.front() == '(') line.remove_prefix(std::min(line.find(')') + 1, line.size()));
-        std::string_view word = take_word(line);
-        if (word == "sync") take_word(line);  // "sync nop(1)"
-        const double lanes = std::max(1.0, intel::number_behind(word, "("));
-        const std::string_view op = word.substr(0, word.find('('));
-        if (op.empty() || op.ends_with(":")) continue;
-        if (op.starts_with("send")) {
-            sent = lanes;
-            continue;
-        }
-        if (op == "while") {
-            width = std::max(width, lanes);
-            take_word(line);  // "JIP:"
-            labels.jump(take_word(line), out.instructions.size());
-        }
-        out.instructions.push_back(intel::instruction_of(op, lanes, line));
-        lanes_of.push_back(lanes);
-    }
-    for (size_t i = 0; width > 0 && i < out.instructions.size(); ++i) {
-        Instruction& x = out.instructions[i];
-        x.bytes /= width;
-        if (x.unit == Unit::vector || x.unit == Unit::multiply_add) x.repeats = lanes_of[i] / width;
-    }
-    out.subgroup_size = static_cast<uint32_t>(width);
-    out.jumps = labels.jumps();
+    intel::LineReader reader;
+    Program out = read_lines(text, [&](Listing& listing, std::string_view line) { reader.read(listing, line); });
+    reader.finish(out);
     return out;
 }
 

@@ -56,33 +56,24 @@ Instruction instruction_of(string_view op, string_view operands) {
     return x;
 }
 
+void read_line(Listing& out, string_view line) {
+    double repeats = 1;
+    while (line.starts_with("(")) {
+        const string_view flag = line.substr(1, line.find(')') - 1);
+        if (flag.starts_with("rpt") && flag.size() == 4 && is_digit(flag[3])) repeats = flag[3] - '0' + 1;
+        line.remove_prefix(std::min(line.find(')'), line.size() - 1) + 1);
+    }
+    if (line.starts_with("l") && line.size() > 2 && line.ends_with(":") && is_digit(line[1]))
+        return out.label(line.substr(0, line.size() - 1));
+    const string_view whole = line, op = take_word(line);
+    if (op.empty() || op.starts_with(";") || op.starts_with("@") || !(op[0] >= 'a' && op[0] <= 'z')) return;
+    if (const size_t label = whole.find("#l"); label != string_view::npos) out.jump(whole.substr(label + 1));
+    out.add(instruction_of(op, line)).repeats = repeats;
+}
+
 }  // namespace
 }  // namespace ir3
 
-Program read_ir3(std::string_view text) {
-    Program out;
-    Labels labels;
-    while (!text.empty()) {
-        std::string_view line = take_line(text);
-        double repeats = 1;
-        while (line.starts_with("(")) {
-            const std::string_view flag = line.substr(1, line.find(')') - 1);
-            if (flag.starts_with("rpt") && flag.size() == 4 && ir3::is_digit(flag[3])) repeats = flag[3] - '0' + 1;
-            line.remove_prefix(std::min(line.find(')'), line.size() - 1) + 1);
-        }
-        if (line.starts_with("l") && line.size() > 2 && line.ends_with(":") && ir3::is_digit(line[1])) {
-            labels.define(line.substr(0, line.size() - 1), out.instructions.size());
-            continue;
-        }
-        const std::string_view whole = line, op = take_word(line);
-        if (op.empty() || op.starts_with(";") || op.starts_with("@") || !(op[0] >= 'a' && op[0] <= 'z')) continue;
-        if (const size_t label = whole.find("#l"); label != std::string_view::npos)
-            labels.jump(whole.substr(label + 1), out.instructions.size());
-        out.instructions.push_back(ir3::instruction_of(op, line));
-        out.instructions.back().repeats = repeats;
-    }
-    out.jumps = labels.jumps();
-    return out;
-}
+Program read_ir3(std::string_view text) { return read_lines(text, ir3::read_line); }
 
 }  // namespace vkgemm::tool

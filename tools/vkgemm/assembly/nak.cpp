@@ -69,36 +69,29 @@ bool is_uniform(string_view line) {
     return first.starts_with("ur") || first.starts_with("up");
 }
 
+void read_line(Listing& out, string_view line) {
+    line = line.substr(0, line.find("//"));
+    string_view rest = line;
+    const string_view first = take_word(rest);
+    if (first.starts_with("block")) {
+        take_word(rest);
+        return out.label(take_word(rest));
+    }
+    if (first.empty() || first.starts_with("}") || first.starts_with(";")) return;
+    string_view operands = without_results(line);
+    const string_view op = take_word(operands);
+    if (op == "bra") {
+        string_view label = take_word(operands);  // or a predicate before it
+        if (!label.starts_with("L")) label = take_word(operands);
+        out.jump(label);
+    }
+    Unit& unit = out.add(instruction_of(op)).unit;
+    if (unit <= Unit::vector && is_uniform(line)) unit = Unit::scalar;
+}
+
 }  // namespace
 }  // namespace nak
 
-Program read_nak(std::string_view text) {
-    Program out;
-    Labels labels;
-    while (!text.empty()) {
-        std::string_view line = take_line(text);
-        line = line.substr(0, line.find("//"));
-        std::string_view rest = line;
-        const std::string_view first = take_word(rest);
-        if (first.starts_with("block")) {
-            take_word(rest);
-            labels.define(take_word(rest), out.instructions.size());
-            continue;
-        }
-        if (first.empty() || first.starts_with("}") || first.starts_with(";")) continue;
-        std::string_view operands = nak::without_results(line);
-        const std::string_view op = take_word(operands);
-        if (op == "bra") {
-            std::string_view label = take_word(operands);  // or a predicate before it
-            if (!label.starts_with("L")) label = take_word(operands);
-            labels.jump(label, out.instructions.size());
-        }
-        out.instructions.push_back(nak::instruction_of(op));
-        if (Unit& unit = out.instructions.back().unit; unit <= Unit::vector && nak::is_uniform(line))
-            unit = Unit::scalar;
-    }
-    out.jumps = labels.jumps();
-    return out;
-}
+Program read_nak(std::string_view text) { return read_lines(text, nak::read_line); }
 
 }  // namespace vkgemm::tool

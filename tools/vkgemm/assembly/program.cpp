@@ -72,11 +72,12 @@ std::array<double, static_cast<size_t>(Unit::count)> counts_of(const std::vector
     return out;
 }
 
-std::vector<Jump> Labels::jumps() const {
-    std::vector<Jump> out;
+Program Listing::program() && {
+    Program out;
+    out.instructions = std::move(all_);
     for (const auto& [label, from] : jumps_)
-        for (const auto& [name, to] : defined_)
-            if (name == label) out.push_back({from, to});
+        for (const auto& [name, to] : labels_)
+            if (name == label) out.jumps.push_back({from, to});
     return out;
 }
 
@@ -97,12 +98,6 @@ double number_in(std::string_view op, std::initializer_list<NumberOfText> rows, 
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, name) != names.end();
-}
-
-std::string_view take_line(std::string_view& text) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    return line;
 }
 
 std::string_view take_word(std::string_view& line) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The assembly of a kernel as instructions, whichever compiler wrote it. Pure.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "vkgemm/host.hpp"
@@ -64,15 +66,19 @@ std::vector<Instruction> inner_loop(const Program&);
 /// How many there are for each unit.
 std::array<double, static_cast<size_t>(Unit::count)> counts_of(const std::vector<Instruction>&);
 
-/// For the readers: jumps whose labels may come later.
-class Labels {
+/// For the readers: a program as far as it is read. Labels of jumps may come later, and are parts of the text.
+class Listing {
    public:
-    void define(std::string_view label, size_t at) { defined_.emplace_back(label, at); }
-    void jump(std::string_view label, size_t from) { jumps_.emplace_back(label, from); }
-    std::vector<Jump> jumps() const;
+    /// Where the next instruction is.
+    void label(std::string_view name) { labels_.emplace_back(name, all_.size()); }
+    /// The next instruction goes there.
+    void jump(std::string_view label) { jumps_.emplace_back(label, all_.size()); }
+    Instruction& add(Instruction x) { return all_.emplace_back(std::move(x)); }
+    Program program() &&;
 
    private:
-    std::vector<std::pair<std::string_view, size_t>> defined_, jumps_;
+    std::vector<Instruction> all_;
+    std::vector<std::pair<std::string_view, size_t>> labels_, jumps_;
 };
 
 /// For the readers: "16x16x16" anywhere in an op, or "m16n8k16": the product of the three sizes; 0 if there is none.
@@ -86,9 +92,19 @@ struct NumberOfText {
 double number_in(std::string_view op, std::initializer_list<NumberOfText>, double otherwise);
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names);
 
-/// For the readers: the text's first line, which is taken off it.
-std::string_view take_line(std::string_view& text);
-/// The same for a word, without blanks and commas before it.
+/// For the readers: the line's first word without blanks and commas before it, which is taken off the line.
 std::string_view take_word(std::string_view& line);
+
+/// For the readers: calls read(listing, line) for every line.
+template <class Read>
+Program read_lines(std::string_view text, Read read) {
+    Listing out;
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        read(out, line);
+    }
+    return std::move(out).program();
+}
 
 }  // namespace vkgemm::tool

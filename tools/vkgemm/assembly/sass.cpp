@@ -88,30 +88,22 @@ string_view target_of(string_view operands) {
     return {};
 }
 
+void read_line(Listing& out, string_view line) {
+    const string_view word = take_word(line);
+    if (word.starts_with(".L") && word.ends_with(":")) return out.label(word.substr(0, word.size() - 1));
+    if (!word.starts_with("/*") || !word.ends_with("*/") || word.size() < 5) return;
+    out.label(without_zeros(word.substr(2, word.size() - 4)));
+    string_view op = take_word(line);
+    if (op.starts_with("@")) op = take_word(line);
+    op = op.substr(0, op.find(';'));
+    if (op.empty() || op.starts_with("/*")) return;
+    if (op == "BRA" || op.starts_with("BRA.")) out.jump(target_of(line));
+    out.add(instruction_of(op));
+}
+
 }  // namespace
 }  // namespace sass
 
-Program read_sass(std::string_view text) {
-    Program out;
-    Labels labels;
-    while (!text.empty()) {
-        std::string_view line = take_line(text);
-        std::string_view word = take_word(line);
-        if (word.starts_with(".L") && word.ends_with(":")) {
-            labels.define(word.substr(0, word.size() - 1), out.instructions.size());
-            continue;
-        }
-        if (!word.starts_with("/*") || !word.ends_with("*/") || word.size() < 5) continue;
-        labels.define(sass::without_zeros(word.substr(2, word.size() - 4)), out.instructions.size());
-        std::string_view op = take_word(line);
-        if (op.starts_with("@")) op = take_word(line);
-        op = op.substr(0, op.find(';'));
-        if (op.empty() || op.starts_with("/*")) continue;
-        if (op == "BRA" || op.starts_with("BRA.")) labels.jump(sass::target_of(line), out.instructions.size());
-        out.instructions.push_back(sass::instruction_of(op));
-    }
-    out.jumps = labels.jumps();
-    return out;
-}
+Program read_sass(std::string_view text) { return read_lines(text, sass::read_line); }
 
 }  // namespace vkgemm::tool
