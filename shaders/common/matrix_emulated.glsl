@@ -14,8 +14,10 @@
 
 #ifdef ACC_IS_I32
 #define held_t int
+#define sum_bits uint
 #else
 #define held_t float
+#define sum_bits floatBitsToUint
 #endif
 #define A_UNIT held_t
 #define SUM held_t
@@ -67,11 +69,7 @@ held_t element_of(int matrix, uvec4 chunk, uint i) {
     return held_t(VKGEMM_PASTE(UNIT_A, _held)(chunk[i / per_word], i % per_word));
 }
 uint word_of(int matrix, held_t x, held_t y, held_t z, held_t w) {
-#ifdef ACC_IS_I32
-    return matrix == LENGTH_SUMS ? uint(x) : VKGEMM_PASTE(UNIT_A, _from)(x, y, z, w);
-#else
-    return matrix == LENGTH_SUMS ? floatBitsToUint(x) : VKGEMM_PASTE(UNIT_A, _from)(x, y, z, w);
-#endif
+    return matrix == LENGTH_SUMS ? sum_bits(x) : VKGEMM_PASTE(UNIT_A, _from)(x, y, z, w);
 }
 
 // Both are loops without a block, because a semicolon follows, and perhaps `else`. Sums are stored by rows, A and B in
