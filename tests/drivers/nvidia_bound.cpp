@@ -19,6 +19,7 @@
 #include <string>
 
 #include "drivers/pipeline_code.h"
+#include "tools/csv.h"
 #include "tools/vkgemm/assembly/bound.h"
 #include "vkgemm/host.hpp"
 #include "vkgemm/text.hpp"
@@ -72,21 +73,6 @@ struct Row {
     double rate = 0, bound = 0;  // TFLOP/s
 };
 
-/// The fields of a line of CSV, some of them in quotes.
-std::vector<std::string> fields_of(const std::string& line) {
-    std::vector<std::string> out(1);
-    bool quoted = false;
-    for (const char c : line) {
-        if (c == '"')
-            quoted = !quoted;
-        else if (c == ',' && !quoted)
-            out.emplace_back();
-        else
-            out.back() += c;
-    }
-    return out;
-}
-
 std::string text_of(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
@@ -104,13 +90,13 @@ std::vector<Row> rows_of(const char* file, const std::string& folder, const Arch
     std::ifstream in(file);
     std::string line;
     std::getline(in, line);
-    const std::vector<std::string> titles = fields_of(line);
+    const std::vector<std::string> titles = csv_fields(line);
     const auto column = [&](const char* title) {
         return static_cast<size_t>(std::ranges::find(titles, title) - titles.begin());
     };
     const size_t kernel = column("kernel"), rate = column("tflops"), checked = column("checked");
     while (std::getline(in, line)) {
-        const std::vector<std::string> fields = fields_of(line);
+        const std::vector<std::string> fields = csv_fields(line);
         if (std::max({kernel, rate, checked}) >= fields.size() || fields[rate].empty() || fields[checked] == "no")
             continue;
         const auto known = [&](const Row& row) { return row.kernel == fields[kernel]; };

@@ -10,6 +10,7 @@
 #include "plan/base/concat.h"
 #include "plan/choice/unfit.h"
 #include "plan/problem/problem_text.h"
+#include "tools/csv.h"
 
 namespace vkgemm::fit {
 namespace {
@@ -37,21 +38,6 @@ const plan::Kernel* namesake(const plan::Kernel& k, const plan::Tile& t) {
     };
     const auto found = std::ranges::find_if(plan::kernels(), shares_terms);
     return found == plan::kernels().end() ? nullptr : &*found;
-}
-
-// The fields of a line, which may be quoted: none has a quotation mark of its own.
-std::vector<std::string> fields_of(const std::string& line) {
-    std::vector<std::string> out(1);
-    bool quoted = false;
-    for (const char c : line) {
-        if (c == '"')
-            quoted = !quoted;
-        else if (c == ',' && !quoted)
-            out.emplace_back();
-        else if (c != '\r')
-            out.back() += c;
-    }
-    return out;
 }
 
 plan::Result<plan::Problem> problem_of(const std::string& text) {
@@ -100,7 +86,7 @@ plan::Result<size_t> Reader::add(const std::string& path, size_t number, float w
     std::string line;
     while (std::getline(in, line) && line.starts_with("#")) continue;
     if (!in) return plan::Refusal{VKGEMM_ERROR_PARSE, plan::concat({path, " cannot be read"})};
-    const std::vector<std::string> names = fields_of(line);
+    const std::vector<std::string> names = csv_fields(line);
     size_t at[6];
     for (size_t i = 0; const std::string_view name : {"problem", "type", "kernel", "tile", "seconds", "final"}) {
         const auto found = std::ranges::find(names, name);
@@ -116,7 +102,7 @@ plan::Result<size_t> Reader::add(const std::string& path, size_t number, float w
             text.clear();
             continue;
         }
-        const std::vector<std::string> f = fields_of(line);
+        const std::vector<std::string> f = csv_fields(line);
         if (f.size() != names.size()) return plan::Refusal{VKGEMM_ERROR_PARSE, plan::concat({path, ": ", line})};
         if (f[at[0]] != text) {
             text = f[at[0]];
