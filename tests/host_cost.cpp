@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "support/used_operands.h"
 #include "vkgemm/host.hpp"
 
 static thread_local uint64_t allocations = 0;  // by operator new, on this thread
@@ -349,7 +350,7 @@ struct FrameCost {
 };
 
 FrameCost record_cost(const Plan& plan, const Problem& p) {
-    VkgemmRun run = convert::toC(mocked_run());
+    VkgemmRun run = test::used_by(plan.handle(), convert::toC(mocked_run()));
     if (p.upTo) run.flags = VKGEMM_RECORD_SIZES;
     if (p.upTo & VKGEMM_UP_TO_STRIDES) run.flags |= VKGEMM_RECORD_STRIDES;
     const auto commands = reinterpret_cast<VkCommandBuffer>(uintptr_t{64});

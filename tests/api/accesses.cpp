@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a run reads and writes, in the words of synchronization2; the workspace of many problems; labels for debuggers.
-#include <cstring>
 #include <map>
 
-#include "api/api.h"
+#include "api/mock.h"
 
 using namespace vkgemm::test;
 
@@ -11,8 +10,8 @@ namespace {
 
 constexpr VkAccessFlags2 reads = VK_ACCESS_2_SHADER_STORAGE_READ_BIT, writes = VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT;
 
-/// A run with an operand of 4 KiB in each slot, so that places differ.
-VkgemmRun run_in(const vkgemm::host::Buffer& memory, double alpha = 1, double beta = 0) {
+/// A run with an operand of 4 KiB in each slot that the plan uses, so that places differ.
+VkgemmRun run_in(const OwnedPlan& plan, const vkgemm::host::Buffer& memory, double alpha = 1, double beta = 0) {
     VkgemmRun r{};
     r.structSize = sizeof r;
     VkDeviceSize at = 4096;
@@ -23,7 +22,7 @@ VkgemmRun run_in(const vkgemm::host::Buffer& memory, double alpha = 1, double be
     r.alpha = alpha;
     r.beta = beta;
     if (alpha == 0) r.flags = VKGEMM_RECORD_ZERO_ALPHA;
-    return r;
+    return used_by(plan.handle, r);
 }
 
 using Accesses = std::map<VkgemmSlot, VkgemmRunAccess>;
@@ -66,32 +65,14 @@ VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer, VkPipelineStageFlags, VkPipe
                                    const VkImageMemoryBarrier*) {
     commands += "barrier ";
 }
-VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer, VkPipelineBindPoint, VkPipeline) {}
-VKAPI_ATTR void VKAPI_CALL push(VkCommandBuffer, VkPipelineLayout, VkShaderStageFlags, uint32_t, uint32_t,
-                                const void*) {}
 VKAPI_ATTR void VKAPI_CALL describe(VkCommandBuffer, VkPipelineBindPoint, VkPipelineLayout, uint32_t, uint32_t,
                                     const VkWriteDescriptorSet*) {
     described = true;
 }
-bool has_labels = true;
-
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL mocked_function(VkDevice d, const char* name) {
-    const auto is = [&](const char* begin) { return std::strncmp(name, begin, std::strlen(begin)) == 0; };
-    if (is("vkCmdBeginDebugUtilsLabelEXT"))
-        return has_labels ? reinterpret_cast<PFN_vkVoidFunction>(begin_label) : nullptr;
-    if (is("vkCmdEndDebugUtilsLabelEXT")) return has_labels ? reinterpret_cast<PFN_vkVoidFunction>(end_label) : nullptr;
-    if (is("vkCmdDispatch")) return reinterpret_cast<PFN_vkVoidFunction>(dispatch);
-    if (is("vkCmdPipelineBarrier")) return reinterpret_cast<PFN_vkVoidFunction>(barrier);
-    if (is("vkCmdBindPipeline")) return reinterpret_cast<PFN_vkVoidFunction>(bind);
-    if (is("vkCmdPushConstants")) return reinterpret_cast<PFN_vkVoidFunction>(push);
-    if (is("vkCmdPushDescriptorSet")) return reinterpret_cast<PFN_vkVoidFunction>(describe);
-    return reinterpret_cast<PFN_vkGetDeviceProcAddr>(
-        device().getInstanceProcAddr()(device().instance(), "vkGetDeviceProcAddr"))(d, name);
-}
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL mocked_loader(VkInstance instance, const char* name) {
-    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(mocked_function);
-    return device().getInstanceProcAddr()(instance, name);
-}
+std::vector<Mocked> driver =
+    with_idle_commands({mocked("vkCmdBeginDebugUtilsLabel", begin_label), mocked("vkCmdEndDebugUtilsLabel", end_label),
+                        mocked("vkCmdDispatch", dispatch), mocked("vkCmdPipelineBarrier", barrier),
+                        mocked("vkCmdPushDescriptorSet", describe)});
 
 }  // namespace
 
@@ -129,7 +110,7 @@ TEST_CASE("a run touches what its factors leave to be touched") {
         CAPTURE(row.problem);
         OwnedPlan plan;
         plan_for(plan, row.problem, dry());
-        const VkgemmRun run = run_in(memory, row.alpha, row.beta);
+        const VkgemmRun run = run_in(plan, memory, row.alpha, row.beta);
         const Accesses got = accesses_of(plan, run);
         CHECK(got.size() == row.touched.size());
         for (const auto& [slot, access] : row.touched) {
@@ -149,7 +130,7 @@ TEST_CASE("scalars in memory are touched, and what they leave out cannot be know
     OwnedPlan plan;
     const VkgemmPlanOptions o = dry();
     plan_for(plan, "20x30x8 c=separate scalars=alpha,beta,monitor", o);
-    VkgemmRun run = run_in(memory, 0, 0);
+    VkgemmRun run = run_in(plan, memory, 0, 0);
     run.scalars = at(memory, 1 << 17);
     const Accesses touched = accesses_of(plan, run);
     for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B, VKGEMM_SLOT_C}) CHECK(touched.count(slot) == 1);
@@ -162,7 +143,7 @@ TEST_CASE("a run touches the bytes of its own sizes, and by address it has no bu
     const auto memory = buffer(1 << 16);
     OwnedPlan plan;
     plan_for(plan, "8x3x4 upto=m", dry());
-    VkgemmRun run = run_in(memory);
+    VkgemmRun run = run_in(plan, memory);
     run.flags = VKGEMM_RECORD_SIZES;
     run.m = 5;
     run.n = 3;
@@ -191,7 +172,7 @@ TEST_CASE("a run touches the bytes of its own sizes, and by address it has no bu
     o.operands = VKGEMM_OPERANDS_ADDRESSES;
     OwnedPlan addressed;
     plan_for(addressed, "2x3x4", o);
-    VkgemmRun by_address = run_in(memory);
+    VkgemmRun by_address = run_in(addressed, memory);
     by_address.a = {.buffer = VK_NULL_HANDLE, .offset = 16, .size = 0, .address = memory.address() + 64};
     const VkgemmRunAccess a = accesses_of(addressed, by_address).at(VKGEMM_SLOT_A);
     CHECK(a.buffer == VK_NULL_HANDLE);
@@ -230,9 +211,8 @@ TEST_CASE("the largest workspace of a list of problems") {
 
 TEST_CASE("a label with problem and kernel is around a product, if the driver has labels") {
     for (const bool labels : {true, false}) {
-        has_labels = labels;
-        VkgemmContextInfo info = context_info();
-        info.getInstanceProcAddr = mocked_loader;
+        if (!labels) driver[0].function = driver[1].function = nullptr;
+        const VkgemmContextInfo info = mocked_context_info<driver>();
         OwnedContext c;
         REQUIRE(vkgemmCreateContext(&info, &c.handle, nullptr) == VKGEMM_SUCCESS);
         VkgemmPlanOptions o = options();
@@ -242,7 +222,7 @@ TEST_CASE("a label with problem and kernel is around a product, if the driver ha
         OwnedPlan plan;
         plan_for(plan, "16x8x512 upto=m", o, c.handle);
         const auto memory = buffer(1 << 20);
-        VkgemmRun run = run_in(memory);
+        VkgemmRun run = run_in(plan, memory);
         run.a.offset = 1 << 16;
         run.b.offset = 1 << 17;
         run.d.offset = 1 << 18;

@@ -10,6 +10,7 @@
 #include "support/device.h"
 #include "support/owned.h"
 #include "support/string_util.h"
+#include "support/used_operands.h"
 #include "vkgemm/vkgemm.h"
 
 namespace vkgemm::test {

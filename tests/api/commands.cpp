@@ -6,7 +6,7 @@
 #include <functional>
 #include <thread>
 
-#include "api/api.h"
+#include "api/mock.h"
 #include "support/files.h"
 
 using namespace vkgemm::test;
@@ -364,22 +364,14 @@ VKAPI_ATTR VkResult VKAPI_CALL pipeline_layout(VkDevice d, const VkPipelineLayou
     return reinterpret_cast<PFN_vkCreatePipelineLayout>(
         of_instance<PFN_vkGetDeviceProcAddr>("vkGetDeviceProcAddr")(d, "vkCreatePipelineLayout"))(d, info, a, out);
 }
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL layout_function(VkDevice d, const char* name) {
-    if (std::strcmp(name, "vkCreateDescriptorSetLayout") == 0) return reinterpret_cast<PFN_vkVoidFunction>(set_layout);
-    if (std::strcmp(name, "vkCreatePipelineLayout") == 0) return reinterpret_cast<PFN_vkVoidFunction>(pipeline_layout);
-    return of_instance<PFN_vkGetDeviceProcAddr>("vkGetDeviceProcAddr")(d, name);
-}
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL layout_loader(VkInstance instance, const char* name) {
-    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(layout_function);
-    return device().getInstanceProcAddr()(instance, name);
-}
+const Mocked driver[] = {mocked("vkCreateDescriptorSetLayout", set_layout),
+                         mocked("vkCreatePipelineLayout", pipeline_layout)};
 
 }  // namespace
 
 TEST_CASE("docs/embedding.md states the push constants and descriptors of every layout") {
     layouts = {};
-    VkgemmContextInfo info = context_info();
-    info.getInstanceProcAddr = layout_loader;
+    const VkgemmContextInfo info = mocked_context_info<driver>();
     OwnedContext c;
     REQUIRE(vkgemmCreateContext(&info, &c.handle, nullptr) == VKGEMM_SUCCESS);
     const std::string page = file_text("../docs/embedding.md");

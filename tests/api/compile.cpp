@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // When pipelines are compiled: plans that compile later or never, keys that outlive the program, and trimming.
 #include <atomic>
-#include <cstring>
 #include <functional>
 #include <mutex>
 #include <thread>
 
-#include "api/api.h"
+#include "api/mock.h"
 #include "plan/problem/epilogue.h"
 
 using namespace vkgemm::test;
@@ -16,34 +15,19 @@ namespace {
 std::atomic<int> compiled = 0, destroyed = 0;  // calls of the driver
 std::atomic<bool> fails = false;
 
-template <class Function>
-Function of_device(const char* name) {
-    const auto get = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
-        device().getInstanceProcAddr()(device().instance(), "vkGetDeviceProcAddr"));
-    return reinterpret_cast<Function>(get(device().handle(), name));
-}
-
 VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice d, VkPipelineCache cache, uint32_t count,
                                                 const VkComputePipelineCreateInfo* infos,
                                                 const VkAllocationCallbacks* a, VkPipeline* out) {
     if (fails) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     ++compiled;
-    return of_device<PFN_vkCreateComputePipelines>("vkCreateComputePipelines")(d, cache, count, infos, a, out);
+    return device_command<PFN_vkCreateComputePipelines>("vkCreateComputePipelines")(d, cache, count, infos, a, out);
 }
 VKAPI_ATTR void VKAPI_CALL destroy_pipeline(VkDevice d, VkPipeline pipeline, const VkAllocationCallbacks* a) {
     if (pipeline) ++destroyed;
-    of_device<PFN_vkDestroyPipeline>("vkDestroyPipeline")(d, pipeline, a);
+    device_command<PFN_vkDestroyPipeline>("vkDestroyPipeline")(d, pipeline, a);
 }
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL counting_function(VkDevice, const char* name) {
-    if (std::strcmp(name, "vkCreateComputePipelines") == 0)
-        return reinterpret_cast<PFN_vkVoidFunction>(create_pipelines);
-    if (std::strcmp(name, "vkDestroyPipeline") == 0) return reinterpret_cast<PFN_vkVoidFunction>(destroy_pipeline);
-    return of_device<PFN_vkVoidFunction>(name);
-}
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL counting_loader(VkInstance instance, const char* name) {
-    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(counting_function);
-    return device().getInstanceProcAddr()(instance, name);
-}
+const Mocked driver[] = {mocked("vkCreateComputePipelines", create_pipelines),
+                         mocked("vkDestroyPipeline", destroy_pipeline)};
 
 /// A context whose driver counts, with its log, to which several threads may write at the same time.
 struct CountingContext {
@@ -55,9 +39,8 @@ struct CountingContext {
     CountingContext() {
         compiled = destroyed = 0;
         fails = false;
-        VkgemmContextInfo info = context_info();
+        VkgemmContextInfo info = mocked_context_info<driver>();
         info.flags = VKGEMM_CONTEXT_IGNORE_ENVIRONMENT;
-        info.getInstanceProcAddr = counting_loader;
         info.log = [](void* user, VkgemmSeverity, const char* text) {
             auto& to = *static_cast<CountingContext*>(user);
             const std::lock_guard lock(to.writes_log);

@@ -31,7 +31,7 @@ struct Groups {
         plan_for(indexed, "40x30x20 batch=7 groups=indexed per_row=4 upto=m");
     }
     Said run(const OwnedPlan& plan, void (*change)(VkgemmRun&)) const {
-        VkgemmRun r = run_of(memory);
+        VkgemmRun r = used_by(plan.handle, run_of(memory));
         change(r);
         return check(plan, r);
     }
@@ -177,7 +177,7 @@ TEST_CASE("groups: what a batch that selects matrices of B must bring") {
     CHECK(info.requiredBytes[VKGEMM_SLOT_GROUPS] == 0);
     CHECK(info.requiredBytes[VKGEMM_SLOT_INDICES] == 7 * 4);
     CHECK(info.requiredBytes[VKGEMM_SLOT_WORKSPACE] == 0);
-    VkgemmRun r = run_of(memory);
+    VkgemmRun r = used_by(plan.handle, run_of(memory));
     expect(check(plan, r), VKGEMM_ERROR_OPERAND, {"operand b has no size", "all of them (one has 2560)"});
     r.b.size = 20 * 32 * 4;  // one matrix
     expect(check(plan, r), VKGEMM_SUCCESS, {});
@@ -201,7 +201,7 @@ TEST_CASE("groups: a size that a command before wrote") {
     for (size_t i = 0; i < b.size(); ++i) b[i] = float(i % 5) - 2;
     OwnedPlan plan;
     plan_for(plan, "8x4x4 groups=table upto=m");
-    VkgemmRun r = run_of(memory);
+    VkgemmRun r = used_by(plan.handle, run_of(memory));
     r.flags = VKGEMM_RECORD_BARRIER_BEFORE;
     REQUIRE(device().upload(memory, a).code == VKGEMM_SUCCESS);
     REQUIRE(device().upload(memory, b, 1 << 18).code == VKGEMM_SUCCESS);

@@ -2,11 +2,10 @@
 // Plans that are made on several threads: their pipelines are compiled at the same time, and none of them twice.
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <thread>
 
-#include "api/api.h"
+#include "api/mock.h"
 
 using namespace vkgemm::test;
 
@@ -39,14 +38,7 @@ VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice d, VkPipelineCache cache, uint32
     return r;
 }
 
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice, const char* name) {
-    if (std::strcmp(name, "vkCreateComputePipelines") == 0) return reinterpret_cast<PFN_vkVoidFunction>(compile);
-    return device_command<PFN_vkVoidFunction>(name);
-}
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL any_function(VkInstance instance, const char* name) {
-    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(device_function);
-    return device().getInstanceProcAddr()(instance, name);
-}
+const Mocked driver[] = {mocked("vkCreateComputePipelines", compile)};
 
 /// A pipeline cache of the device, which a caller would give.
 struct OwnedCache {
@@ -68,8 +60,7 @@ struct OwnedCache {
 void plan_on_threads(Compiler& with, const std::vector<const char*>& kernels, uint32_t context_flags = 0) {
     compiler = &with;
     const OwnedCache cache;
-    VkgemmContextInfo info = context_info();
-    info.getInstanceProcAddr = any_function;
+    VkgemmContextInfo info = mocked_context_info<driver>();
     info.pipelineCache = cache.handle;
     info.flags = context_flags;
     OwnedContext c;

@@ -34,6 +34,7 @@ struct Bench {
         run.residual = at(vectors, 8192);
         run.alpha = 1;
         run.beta = 1;
+        run = used_by(plan.handle, run);
     }
     Said check() const {
         return said([&](VkgemmError* e) { return vkgemmCheckRun(plan.handle, &run, e); });

@@ -2,10 +2,10 @@
 // Time slices: plans whose dispatches may take so long only, recorded at once or dispatch by dispatch.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
+#include <utility>
 
-#include "api/api.h"
+#include "api/mock.h"
 #include "support/random.h"
 #include "vkgemm/elements.hpp"
 
@@ -34,7 +34,8 @@ VkgemmPlanOptions cut_by_addresses(double parts, const char* kernel, const char*
 }
 uint32_t dispatches(const OwnedPlan& plan, const VkgemmRun& run) {
     uint32_t n = 0;
-    expect(said([&](VkgemmError* e) { return vkgemmCountDispatches(plan.handle, &run, &n, e); }), VKGEMM_SUCCESS, {});
+    const VkgemmRun used = used_by(plan.handle, run);
+    expect(said([&](VkgemmError* e) { return vkgemmCountDispatches(plan.handle, &used, &n, e); }), VKGEMM_SUCCESS, {});
     return n;
 }
 
@@ -77,11 +78,12 @@ void submit(const std::function<VkgemmResult(VkCommandBuffer, VkgemmError*)>& re
 /// D after one call, or after a submission for each `step` dispatches.
 std::string result(const OwnedPlan& plan, const Memory& memory, const VkgemmRun& run, uint32_t step = 0) {
     memory.fill(7);
-    if (step == 0) submit([&](VkCommandBuffer c, VkgemmError* e) { return vkgemmRecord(plan.handle, c, &run, e); });
+    const VkgemmRun used = used_by(plan.handle, run);
+    if (step == 0) submit([&](VkCommandBuffer c, VkgemmError* e) { return vkgemmRecord(plan.handle, c, &used, e); });
     const uint32_t all = dispatches(plan, run);
     for (uint32_t first = 0; step && first < all; first += step)
         submit([&](VkCommandBuffer c, VkgemmError* e) {
-            return vkgemmRecordDispatches(plan.handle, c, &run, first, step, e);
+            return vkgemmRecordDispatches(plan.handle, c, &used, first, step, e);
         });
     return memory.d();
 }
@@ -101,13 +103,6 @@ VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer, VkPipelineStageFlags, VkPipe
                                    const VkImageMemoryBarrier*) {
     commands.push_back("barrier");
 }
-VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer, VkPipelineBindPoint, VkPipeline) {}
-VKAPI_ATTR void VKAPI_CALL push(VkCommandBuffer, VkPipelineLayout, VkShaderStageFlags, uint32_t, uint32_t,
-                                const void*) {}
-VKAPI_ATTR void VKAPI_CALL describe(VkCommandBuffer, VkPipelineBindPoint, VkPipelineLayout, uint32_t, uint32_t,
-                                    const VkWriteDescriptorSet*) {}
-bool no_base = false;
-
 std::vector<std::string> specialized;  // the constants of each pipeline that was compiled
 VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice d, VkPipelineCache cache, uint32_t count,
                                        const VkComputePipelineCreateInfo* infos, const VkAllocationCallbacks* a,
@@ -117,26 +112,14 @@ VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice d, VkPipelineCache cache, uint32
     return device_command<PFN_vkCreateComputePipelines>("vkCreateComputePipelines")(d, cache, count, infos, a, out);
 }
 
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL mocked_function(VkDevice d, const char* name) {
-    const auto is = [&](const char* begin) { return std::strncmp(name, begin, std::strlen(begin)) == 0; };
-    if (is("vkCmdDispatchBase")) return no_base ? nullptr : reinterpret_cast<PFN_vkVoidFunction>(dispatch_base);
-    if (is("vkCmdDispatch")) return reinterpret_cast<PFN_vkVoidFunction>(dispatch);
-    if (is("vkCmdPipelineBarrier")) return reinterpret_cast<PFN_vkVoidFunction>(barrier);
-    if (is("vkCmdBindPipeline")) return reinterpret_cast<PFN_vkVoidFunction>(bind);
-    if (is("vkCmdPushConstants")) return reinterpret_cast<PFN_vkVoidFunction>(push);
-    if (is("vkCmdPushDescriptorSet")) return reinterpret_cast<PFN_vkVoidFunction>(describe);
-    if (is("vkCmdBeginDebugUtilsLabel") || is("vkCmdEndDebugUtilsLabel")) return nullptr;
-    if (is("vkCreateComputePipelines")) return reinterpret_cast<PFN_vkVoidFunction>(compile);
-    return reinterpret_cast<PFN_vkGetDeviceProcAddr>(
-        device().getInstanceProcAddr()(device().instance(), "vkGetDeviceProcAddr"))(d, name);
-}
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL mocked_loader(VkInstance instance, const char* name) {
-    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(mocked_function);
-    return device().getInstanceProcAddr()(instance, name);
-}
+std::vector<Mocked> driver = with_idle_commands({mocked("vkCmdDispatchBase", dispatch_base),
+                                                 mocked("vkCmdDispatch", dispatch),
+                                                 mocked("vkCmdPipelineBarrier", barrier),
+                                                 {"vkCmdBeginDebugUtilsLabel", nullptr},
+                                                 {"vkCmdEndDebugUtilsLabel", nullptr},
+                                                 mocked("vkCreateComputePipelines", compile)});
 void make_mocked(OwnedContext& c) {
-    VkgemmContextInfo info = context_info();
-    info.getInstanceProcAddr = mocked_loader;
+    const VkgemmContextInfo info = mocked_context_info<driver>();
     REQUIRE(vkgemmCreateContext(&info, &c.handle, nullptr) == VKGEMM_SUCCESS);
 }
 
@@ -359,10 +342,10 @@ TEST_CASE("times that make no sense, and how few dispatches are enough") {
     CHECK(count(1e-9, 0) == 100);
     CHECK(count(1e-9, 0, "0x80x8") == 0);
 
-    no_base = true;
+    const PFN_vkVoidFunction base = std::exchange(driver[0].function, nullptr);
     OwnedContext c;
     make_mocked(c);
-    no_base = false;
+    driver[0].function = base;
     o.dispatchSeconds = 1;
     expect(make_plan(plan, problem("80x80x8"), o, c.handle), VKGEMM_ERROR_MISSING_FUNCTION, {"vkCmdDispatchBase"});
 }

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "api/api.h"
+#include "api/mock.h"
 
 using namespace vkgemm::test;
 
@@ -34,21 +34,11 @@ namespace {
 /// A mocked driver whose commands do nothing, so that only vkgemm's own allocations are counted.
 int dispatches = 0, compilations = 0;
 
-VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer, VkPipelineBindPoint, VkPipeline) {}
-VKAPI_ATTR void VKAPI_CALL push(VkCommandBuffer, VkPipelineLayout, VkShaderStageFlags, uint32_t, uint32_t,
-                                const void*) {}
-VKAPI_ATTR void VKAPI_CALL describe(VkCommandBuffer, VkPipelineBindPoint, VkPipelineLayout, uint32_t, uint32_t,
-                                    const VkWriteDescriptorSet*) {}
-VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer, VkPipelineStageFlags, VkPipelineStageFlags, VkDependencyFlags,
-                                   uint32_t, const VkMemoryBarrier*, uint32_t, const VkBufferMemoryBarrier*, uint32_t,
-                                   const VkImageMemoryBarrier*) {}
 VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer, uint32_t x, uint32_t y, uint32_t z) {
     CHECK(uint64_t{x} * y * z > 0);
     ++dispatches;
 }
 VKAPI_ATTR void VKAPI_CALL dispatch_indirect(VkCommandBuffer, VkBuffer, VkDeviceSize) { ++dispatches; }
-VKAPI_ATTR void VKAPI_CALL begin_label(VkCommandBuffer, const VkDebugUtilsLabelEXT*) {}
-VKAPI_ATTR void VKAPI_CALL end_label(VkCommandBuffer) {}
 VKAPI_ATTR VkDeviceAddress VKAPI_CALL address(VkDevice, const VkBufferDeviceAddressInfo*) { return 1 << 20; }
 
 VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice d, VkPipelineCache cache, uint32_t count,
@@ -58,24 +48,9 @@ VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice d, VkPipelineCache cache, uint32
     return device_command<PFN_vkCreateComputePipelines>("vkCreateComputePipelines")(d, cache, count, infos, a, out);
 }
 
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice, const char* name) {
-    const auto is = [&](const char* begin) { return std::strncmp(name, begin, std::strlen(begin)) == 0; };
-    if (is("vkCmdBindPipeline")) return reinterpret_cast<PFN_vkVoidFunction>(bind);
-    if (is("vkCmdPushConstants")) return reinterpret_cast<PFN_vkVoidFunction>(push);
-    if (is("vkCmdPushDescriptorSet")) return reinterpret_cast<PFN_vkVoidFunction>(describe);
-    if (is("vkCmdPipelineBarrier")) return reinterpret_cast<PFN_vkVoidFunction>(barrier);
-    if (is("vkCmdBeginDebugUtilsLabel")) return reinterpret_cast<PFN_vkVoidFunction>(begin_label);
-    if (is("vkCmdEndDebugUtilsLabel")) return reinterpret_cast<PFN_vkVoidFunction>(end_label);
-    if (is("vkCmdDispatchIndirect")) return reinterpret_cast<PFN_vkVoidFunction>(dispatch_indirect);
-    if (is("vkCmdDispatch")) return reinterpret_cast<PFN_vkVoidFunction>(dispatch);
-    if (is("vkGetBufferDeviceAddress")) return reinterpret_cast<PFN_vkVoidFunction>(address);
-    if (is("vkCreateComputePipelines")) return reinterpret_cast<PFN_vkVoidFunction>(compile);
-    return device_command<PFN_vkVoidFunction>(name);
-}
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL any_function(VkInstance instance, const char* name) {
-    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(device_function);
-    return device().getInstanceProcAddr()(instance, name);
-}
+std::vector<Mocked> driver =
+    with_idle_commands({mocked("vkCmdDispatchIndirect", dispatch_indirect), mocked("vkCmdDispatch", dispatch),
+                        mocked("vkGetBufferDeviceAddress", address), mocked("vkCreateComputePipelines", compile)});
 
 VkgemmRun run_of(const vkgemm::host::Buffer& memory, uint64_t m, uint64_t n, uint64_t k, uint64_t batch = 1) {
     VkgemmRun r{};
@@ -236,8 +211,7 @@ TEST_CASE("a run needs operands of its sizes, and none if it is empty") {
 }
 
 TEST_CASE("recording sizes that were never seen compiles and allocates nothing") {
-    VkgemmContextInfo info = context_info();
-    info.getInstanceProcAddr = any_function;
+    const VkgemmContextInfo info = mocked_context_info<driver>();
     OwnedContext c;
     REQUIRE(said([&](VkgemmError* e) { return vkgemmCreateContext(&info, &c.handle, e); }).code == VKGEMM_SUCCESS);
     const auto memory = buffer(1 << 22);
@@ -285,8 +259,7 @@ TEST_CASE("recording sizes that were never seen compiles and allocates nothing")
 
 // The counts of a plan have room for a few more. Its time: tests/host_cost.
 TEST_CASE("what a runtime plans again and records compiles nothing, and hardly allocates") {
-    VkgemmContextInfo info = context_info();
-    info.getInstanceProcAddr = any_function;
+    const VkgemmContextInfo info = mocked_context_info<driver>();
     OwnedContext c;
     REQUIRE(said([&](VkgemmError* e) { return vkgemmCreateContext(&info, &c.handle, e); }).code == VKGEMM_SUCCESS);
     const auto memory = buffer(1 << 22);
@@ -317,6 +290,7 @@ TEST_CASE("what a runtime plans again and records compiles nothing, and hardly a
             VkgemmRun run = run_of(memory, p.upTo ? i : 32, 24, 64, p.grouping ? 3 : 1);
             run.groups = at(memory, 3 << 18);
             run.indices = at(memory, 7 << 17);
+            run = used_by(again.handle, run);
             VkgemmError error{};
             before = allocations;
             dispatches = 0;
@@ -330,9 +304,8 @@ TEST_CASE("what a runtime plans again and records compiles nothing, and hardly a
 }
 
 TEST_CASE("what is recorded is told with the sizes of the run and the strides of the plan") {
-    VkgemmContextInfo info = context_info();
+    VkgemmContextInfo info = mocked_context_info<driver>();
     std::string line;
-    info.getInstanceProcAddr = any_function;
     info.recorded = [](void* user, const char* problem, VkgemmPlan, const VkgemmRun* run) {
         *static_cast<std::string*>(user) = problem + std::string(" ") + std::to_string(run->m);
     };

@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include "api/api.h"
+#include "api/mock.h"
 #include "vk/context.h"
 
 using namespace vkgemm::test;
@@ -23,15 +23,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice d, VkPipelineCache cach
     used_cache = cache;
     return device_command<PFN_vkCreateComputePipelines>("vkCreateComputePipelines")(d, cache, count, infos, a, out);
 }
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL counting_function(VkDevice, const char* name) {
-    if (std::strcmp(name, "vkCreateComputePipelines") == 0)
-        return reinterpret_cast<PFN_vkVoidFunction>(create_pipelines);
-    return device_command<PFN_vkVoidFunction>(name);
-}
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL counting_loader(VkInstance instance, const char* name) {
-    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(counting_function);
-    return device().getInstanceProcAddr()(instance, name);
-}
+const Mocked driver[] = {mocked("vkCreateComputePipelines", create_pipelines)};
 
 /// A context whose driver counts, with its log, and with a pipeline cache that is synchronised externally.
 struct CountingContext {
@@ -45,9 +37,8 @@ struct CountingContext {
         cache_info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
         REQUIRE(device_command<PFN_vkCreatePipelineCache>("vkCreatePipelineCache")(device().handle(), &cache_info,
                                                                                    nullptr, &cache) == VK_SUCCESS);
-        VkgemmContextInfo info = context_info();
+        VkgemmContextInfo info = mocked_context_info<driver>();
         info.flags = VKGEMM_CONTEXT_IGNORE_ENVIRONMENT | VKGEMM_CONTEXT_CACHE_EXTERNALLY_SYNCHRONIZED;
-        info.getInstanceProcAddr = counting_loader;
         info.pipelineCache = cache;
         info.log = [](void* user, VkgemmSeverity, const char* text) {
             *static_cast<std::string*>(user) += std::string(text) + "\n";
