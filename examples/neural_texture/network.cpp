@@ -180,7 +180,8 @@ void Network::gradients(Graph& graph, uint32_t step, bool add) {
     std::vector<vkgemm::Run> forwards = runs(), backwards;
     for (uint32_t i = count; i-- > 0;) {
         forwards[i].d = x_[i + 1].operand();
-        backwards.push_back({.b = forwards[i].b, .d = dx_[i].operand(), .residual = x_[i].operand()});
+        backwards.push_back({.b = forwards[i].b, .d = dx_[i].operand()});
+        if (!layers[i].first) backwards.back().residual = x_[i].operand();  // the inputs have no ReLU
     }
     vkgemm::Run last = forwards.back();
     last.a = x_[count - 1].operand();

@@ -245,8 +245,8 @@ typedef struct VkgemmRun {
     uint32_t structSize;
     uint32_t flags; /* VkgemmRecordFlagBits */
     const void* pNext;
-    VkgemmOperand a, b, c, d;                       /* set c only for VKGEMM_C_SEPARATE */
-    VkgemmOperand bias, scale, residual, workspace; /* set each if its VkgemmPlanInfo::requiredBytes is not 0 */
+    VkgemmOperand a, b, c, d;                       /* set those whose VkgemmPlanInfo::requiredBytes is not 0 */
+    VkgemmOperand bias, scale, residual, workspace; /* others must be 0 (OPERAND), except the workspace */
     double alpha; /* 0 means 1, so that a forgotten alpha has no effect. For a true 0 also set
                      VKGEMM_RECORD_ZERO_ALPHA; A and B are then not read, but must be given */
     double beta;  /* 0: C is not read and may hold NaN. Must be 0 if the problem has no C */

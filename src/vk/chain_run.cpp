@@ -164,6 +164,7 @@ std::optional<Status> check_fused(FusedProduct& out, const ChainRun& r, size_t p
         out.slots = plan::requirements_of(out.problem.completed, p.plan.operand_alignment);
     if (r.chain->plan.counted && product == 0 && !plan::is_empty(out.problem.completed))
         out.slots[VKGEMM_SLOT_GROUPS] = {.bytes = sizeof(VkgemmGroup), .alignment = 4, .reads = true};
+    if (auto why = unused_operand(out.problem.completed, out.slots, out.run)) return why;
     if (product > 0) out.slots[VKGEMM_SLOT_A] = {};
     if (!r.chain->plan.kept[product]) out.slots[VKGEMM_SLOT_D] = {};
     out.work = {.problem = &out.problem.completed, .slots = &out.slots, .steps = {}, .parts = {}};

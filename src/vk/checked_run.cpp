@@ -145,6 +145,7 @@ std::optional<Status> check_run(CheckedRun& out, VkgemmPlan plan, const VkgemmRu
     if (auto why = read_run(out.run, sizes, *plan, given)) return why;
     const VkgemmRun& run = out.run;
     const plan::PreparedProblem& whole = plan->plan.problem;
+    if (auto why = unused_operand(whole.completed, plan->plan.steps.slots, run)) return why;
     if (plan->plan.steps.table && run.flags & VKGEMM_RECORD_SIZES) {
         out.work = grouped_work_of(*plan, plan::with_sizes(whole, sizes), out.sized.emplace());
     } else if (plan->plan.buckets.empty()) {

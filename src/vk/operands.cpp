@@ -149,7 +149,39 @@ std::optional<Status> overlap_with_workspace(const Work& work, const ResolvedOpe
     return std::nullopt;
 }
 
+// Why a plan for `p` has no use for an operand that a run may have.
+const char* why_unused(const plan::Problem& p, VkgemmSlot slot) {
+    switch (slot) {
+        case VKGEMM_SLOT_C:
+            return "cSource is not VKGEMM_C_SEPARATE";
+        case VKGEMM_SLOT_BIAS:
+        case VKGEMM_SLOT_SCALE:
+        case VKGEMM_SLOT_RESIDUAL:
+        case VKGEMM_SLOT_B2:
+        case VKGEMM_SLOT_BIAS2:
+            return "the problem has no step that reads it";
+        case VKGEMM_SLOT_SCALARS:
+            return "VkgemmProblem::scalars is 0";
+        default:
+            return p.grouping == VKGEMM_GROUPING_NONE ? "this plan does not use it" : "this grouping does not use it";
+    }
+}
+
 }  // namespace
+
+std::optional<Status> unused_operand(const plan::Problem& p, const plan::BySlot<Requirement>& slots,
+                                     const VkgemmRun& run) {
+    if (plan::is_empty(p)) return std::nullopt;
+    for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
+        const VkgemmSlot slot = VkgemmSlot(i);
+        if (slots[i].bytes || slot == VKGEMM_SLOT_WORKSPACE) continue;
+        const VkgemmOperand& given = operandOf(run, slot);
+        const bool is_factor = slot == VKGEMM_SLOT_A || slot == VKGEMM_SLOT_B || slot == VKGEMM_SLOT_B2;
+        if ((given.buffer || given.address) && !(is_factor && p.k == 0))
+            return bad_operand(slot, plan::concat({"must be zero: ", why_unused(p, slot)}));
+    }
+    return std::nullopt;
+}
 
 std::optional<Status> resolve(const VkgemmPlan_T& p, const VkgemmRun& run, const Work& work, ResolvedOperands& out) {
     out = {};

@@ -39,6 +39,11 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T&, const VkgemmOperand&, Vk
 /// The bytes that a slot touches. Bias, scale, workspace and packed operands are single runs.
 plan::Footprint footprint(const Work&, VkgemmSlot, const Resolved&);
 
+/// Refuses an operand of the run that no run of a plan with this problem and these slots uses. A workspace may be given
+/// in any case.
+std::optional<Status> unused_operand(const plan::Problem& completed, const plan::BySlot<plan::Requirement>& slots,
+                                     const VkgemmRun&);
+
 /// Finds the run's operands. Returns the first thing that is wrong with the run.
 std::optional<Status> resolve(const VkgemmPlan_T&, const VkgemmRun&, const Work&, ResolvedOperands&);
 

@@ -122,7 +122,8 @@ TEST_CASE("groups: what a run must bring") {
     expect(g.run(g.table, [](VkgemmRun& r) { r.groups.offset += 2; }), VKGEMM_ERROR_OPERAND,
            {"operand groups", "4 bytes"});
     expect(g.run(g.table, [](VkgemmRun& r) { r.groups = {}; }), VKGEMM_ERROR_OPERAND, {"operand groups", "missing"});
-    expect(g.run(g.table, [](VkgemmRun& r) { r.indices = {}; }), VKGEMM_SUCCESS, {});
+    expect(g.run(g.table, [](VkgemmRun& r) { r.indices = r.groups; }), VKGEMM_ERROR_OPERAND,
+           {"operand indices must be zero", "grouping"});
     expect(g.run(g.indexed, [](VkgemmRun& r) { r.indices = {}; }), VKGEMM_ERROR_OPERAND,
            {"operand indices", "missing"});
     expect(g.run(g.table, [](VkgemmRun& r) { r.groups.offset = r.d.offset; }), VKGEMM_ERROR_OPERAND,

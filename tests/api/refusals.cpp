@@ -411,6 +411,43 @@ TEST_CASE("what asks a plan asks it politely") {
     vkgemmDestroyContext(nullptr);
 }
 
+TEST_CASE("an operand that the plan has no use for is refused, and a workspace is not") {
+    const auto memory = buffer(1 << 16), d = buffer(1 << 16);
+    const auto check = [&](const std::string& line, VkgemmOperand VkgemmRun::*extra, const VkgemmOperand& given) {
+        OwnedPlan plan;
+        plan_for(plan, line);
+        VkgemmRun run{};
+        run.structSize = sizeof run;
+        run.a = run.b = at(memory);
+        run.d = at(d);
+        run.*extra = given;
+        return said([&](VkgemmError* e) { return vkgemmCheckRun(plan.handle, &run, e); });
+    };
+    const struct {
+        const char* name;
+        VkgemmOperand VkgemmRun::*operand;
+        const char* why;
+    } rows[] = {
+        {"operand c ", &VkgemmRun::c, "cSource"},
+        {"operand bias ", &VkgemmRun::bias, "no step"},
+        {"operand scale ", &VkgemmRun::scale, "no step"},
+        {"operand residual ", &VkgemmRun::residual, "no step"},
+        {"operand b2 ", &VkgemmRun::b2, "no step"},
+        {"operand bias2 ", &VkgemmRun::bias2, "no step"},
+        {"operand groups ", &VkgemmRun::groups, "plan"},
+        {"operand indices ", &VkgemmRun::indices, "plan"},
+        {"operand scalars ", &VkgemmRun::scalars, "VkgemmProblem::scalars"},
+    };
+    for (const auto& row : rows) {
+        expect(check("20x30x40 act=relu", row.operand, at(memory)), VKGEMM_ERROR_OPERAND,
+               {row.name, "must be zero", row.why});
+        expect(check("20x30x40 upto=m", row.operand, at_address(16)), VKGEMM_ERROR_OPERAND, {row.name, "must be zero"});
+        expect(check("0x30x40", row.operand, at(memory)), VKGEMM_SUCCESS, {});  // whose runs need none
+    }
+    expect(check("20x30x40", &VkgemmRun::workspace, at(memory)), VKGEMM_SUCCESS, {});
+    expect(check("20x30x0", &VkgemmRun::a, at(memory)), VKGEMM_SUCCESS, {});
+}
+
 TEST_CASE("a reason that is too long for VkgemmError is cut, and shows it") {
     OwnedPlan none;
     VkgemmPlanOptions o = options();
