@@ -79,9 +79,22 @@ const struct {
     {"2x3x4 clamp=nan:1", invalid, {"low <= high", "nan"}},
     // Accuracy, blocks of elements, selected matrices and invariance.
     {"f16*f16 2x3x4 accuracy=f32_split", unsupported, {"f32_split", "not for f16", "default"}},
+    {"i32*i32 2x3x4 accuracy=f32_split", unsupported, {"f32_split", "i32"}},
+    {"f16*q8_0 8x8x64 layout=nt accuracy=f32_split", unsupported, {"f32_split", "f16", "default"}},
+    {"f16*f16 8x8x8 accuracy=narrow", unsupported, {"narrow", "two of f16", "default"}},
+    {"f16*f16 8x8x8 accuracy=mxint8", unsupported, {"mxint8", "two of f16", "default"}},
+    {"f16*f16->q8_0 8x8x32", unsupported, {"D cannot be q8_0"}},
+    {"e4m3*e4m3->e4m3 8x8x32", unsupported, {"D cannot be e4m3", "only A and B", "floats of 8 bits"}},
+    {"f16*e5m2->e5m2 8x8x32", unsupported, {"D cannot be e5m2", "only A and B", "floats of 8 bits"}},
+    {"f16*f16+q8_0->f16 8x8x32", unsupported, {"accumulator cannot be q8_0"}},
+    {"f16*q8_0 8x8x64 layout=nt c=separate c_type=f64", unsupported, {"C is f64", "D of f16", "f32, f16 or bf16"}},
+    {"q4_k*f16 8x8x200", unsupported, {"A", "256 elements (q4_k)", "k is 200", "pad it to 256"}},
+    {"f16*q4_k 8x8x300 layout=nt", unsupported, {"B", "q4_k", "k is 300", "512"}},
+    {"f16*q8_0 8x8x64 layout=nt ldb=70", unsupported, {"B", "32", "dimension is 70", "96"}},
+    {"f16*q8_0 8x8x64 layout=nt batch=2 stride_b=530", unsupported, {"B", "stride is 530", "544"}},
     {"f16*q8_0 8x8x64 layout=nt upto=k", unsupported, {"k cannot vary", "blocks of 32", "upTo"}},
-    {"f16*q4_k 8x8x256", unsupported, {"B must be column-major"}},
-    {"q4_k*f16 8x8x256 layout=tn", unsupported, {"A must be row-major"}},
+    {"f16*q4_k 8x8x256", unsupported, {"B must be column-major", "'t'"}},
+    {"q4_k*f16 8x8x256 layout=tn", unsupported, {"A must be row-major", "'n'"}},
     {"1x8x8 batch=3 groups=selected upto=n", unsupported, {"fixed sizes", "upTo (2)"}},
     {"8x8x8 invariant upto=ms", unsupported, {"strides cannot vary with batchInvariant"}},
 };
@@ -90,11 +103,14 @@ const struct {
 
 TEST_CASE("complete() names the rule that a problem breaks") {
     for (const auto& row : broken_lines) {
-        CAPTURE(row.line);
+        CAPTURE(std::string(row.line));
         const Result<ProblemText> read = parse_problem(row.line);
         REQUIRE_MESSAGE(bool(read), read.status().text);
         check_refusal(read->problem, row.code, row.words);
     }
+    for (const char* sound : {"q4_k*f16 8x8x256", "f16*q8_0 8x8x64 layout=nt batch=2 stride_b=0",
+                              "f16*q8_0 8x8x64 layout=nt batch=2 stride_b=544 ldb=96", "f16*q8_0 8x8x0 layout=nt"})
+        CHECK_MESSAGE(complete(parse_problem(sound)->problem), sound);
 }
 
 TEST_CASE("complete() names the rule that a list of steps without a text breaks") {

@@ -266,6 +266,8 @@ TEST_CASE("levels: what is refused, with values and limits") {
          {"A comes packed", "3", "4"}},
         {"f16*q8_0 8x8x64 layout=nt outer=2 outer_stride_b=530", {"outer stride is 530", "544"}},
         {"4x5x6 c=d outer=2 outer_stride_c=100", {"C is D"}},
+        {"4x5x6 outer=2 outer_stride_c=100", {"C is described"}},
+        {"4x5x6 outer=4 outer_stride_b=9223372036854775807", {"b spans more than 2^64"}},
         {"4x5x6 outer=0", {"character 13"}},
         {"4x5x6 ratio_a=0", {"character 15"}},
     };
