@@ -250,10 +250,10 @@ typedef struct VkgemmRun {
     double alpha; /* 0 means 1, so that a forgotten alpha has no effect. For a true 0 also set
                      VKGEMM_RECORD_ZERO_ALPHA; A and B are then not read, but must be given */
     double beta;  /* 0: C is not read and may hold NaN. Must be 0 if the problem has no C */
-    /* The sizes of this run, with VKGEMM_RECORD_SIZES. Without that flag, leave all 0. A size that VkgemmProblem::upTo
-     * names is at most the problem's (otherwise LIMIT). Any other size equals the problem's (otherwise
-     * INVALID_ARGUMENT). Operands need only the bytes for these sizes. If m, n or batch is 0, the run needs no operand,
-     * and records only the barriers that `flags` asks for. */
+    /* The sizes of this run, with VKGEMM_RECORD_SIZES. Without that flag, leave all 0: they are the problem's. A size
+     * that VkgemmProblem::upTo names is at most the problem's (otherwise LIMIT). Any other size equals the problem's
+     * (otherwise INVALID_ARGUMENT). Operands need only the bytes for these sizes. If m, n or batch is 0, the run needs
+     * no operand, and records only the barriers that `flags` asks for. */
     uint64_t m, n, k, batch;
     /* The groupings TABLE, INDEXED and ADDRESSES read `groups`, an array of `batch` VkgemmGroup. INDEXED and SELECTED
      * read `indices`, an array of uint32_t. Both arrays begin at multiples of 4 bytes. With TABLE and INDEXED, groups

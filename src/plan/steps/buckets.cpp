@@ -256,8 +256,8 @@ std::optional<Status> unfit_sizes(const Problem& p, const Sizes& s) {
             return Refusal{VKGEMM_ERROR_LIMIT, concat({d.name, " is ", size, ", above the ", limit,
                                                        " that the plan was made for; make a plan for more"})};
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       concat({d.name, " is ", size, ", and the plan was made for ", limit,
-                               " alone; set its bit in VkgemmProblem::upTo to vary it"})};
+                       concat({d.name, " is ", size, ", and the plan was made for ", limit, " alone; state ", limit,
+                               ", or set its bit in VkgemmProblem::upTo to vary it"})};
     }
     if (s.batch % sharing(p))
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
