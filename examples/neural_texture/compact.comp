@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lists the uv of the pixels that the network colours: those on the left of the split that see a surface. The list's
-// length is VkgemmGroup::m, so the products that follow have as many rows as there are such pixels. With `whole`,
-// every pixel of the screen has a row, and nothing is counted.
+// Lists the uv of the pixels that the network colours: those on the left of the split that see a surface, or, with
+// `whole`, all. The list's length is VkgemmGroup::m, so the products that follow have as many rows.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_samplerless_texture_functions : require
@@ -19,7 +18,7 @@ void main() {
     const ivec2 at = ivec2(gl_GlobalInvocationID.xy);
     const bool on_screen = at.x < width && at.y < height;
     const Surface seen = surface_at(vec2(at), vec2(width, height), on_screen ? texelFetch(depth, at, 0).x : 0.0, time);
-    const bool wanted = on_screen && at.x < split && !seen.is_sky;
+    const bool wanted = on_screen && (whole != 0 || (at.x < split && !seen.is_sky));
     if (gl_LocalInvocationIndex == 0) count = 0;
     barrier();
     const uint mine = wanted ? atomicAdd(count, 1) : 0;
@@ -30,7 +29,6 @@ void main() {
     }
     barrier();
     if (!on_screen) return;
-    const uint pixel = at.y * width + at.x, row = whole != 0 ? pixel : first + mine;
-    row_of[pixel] = row;
-    if (wanted || whole != 0) uv[row] = seen.uv;
+    row_of[at.y * width + at.x] = first + mine;
+    if (wanted) uv[first + mine] = seen.uv;
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr float rate = 0.01f;
 constexpr uint32_t seed = 1;
-constexpr const char* activation_names[] = {"x0", "x1", "x2", "x3"};
+constexpr const char* activation_names[] = {"x0", "x1", "x2", "x3", "y"};
 constexpr const char* gradient_names[] = {"gradient of x0", "gradient of x1", "gradient of x2", "gradient of x3",
                                           "gradient of y"};
 
@@ -22,26 +22,20 @@ uint32_t slices_of(const Settings& s) { return std::gcd(s.batch / 64, most_slice
 constexpr uint32_t all_kept = 7;  // of four products: the last D always is
 constexpr vkgemm::PlanOptions options{.workspaceLimit = uint64_t{64} << 20};
 
-/// Makes a plan, and `workspace` as large as it needs.
-vkgemm::Plan make_plan(Gpu& gpu, const vkgemm::Problem& problem, uint64_t& workspace) {
-    vkgemm::Plan plan = need(gpu.context.createPlan(problem, options));
-    workspace = std::max(workspace, plan.info().requiredBytes[VKGEMM_SLOT_WORKSPACE]);
-    return plan;
-}
-
+/// Makes a chain, and `workspace` as large as it needs.
 vkgemm::Chain make_chain(Gpu& gpu, const std::vector<vkgemm::Problem>& problems, uint32_t kept, uint64_t& workspace) {
     vkgemm::Chain chain = need(vkgemm::Chain::create(gpu.context, {problems, kept}, options));
     workspace = std::max(workspace, chain.info().workspaceBytes);
     return chain;
 }
 
-/// All layers forwards, for `rows`, or for as many of them at most as the GPU counts.
-std::vector<vkgemm::Problem> chained(const Settings& s, uint32_t rows, bool counted) {
+/// All layers forwards, for as many rows as the GPU counts, up to `rows`.
+std::vector<vkgemm::Problem> counted(const Settings& s, uint32_t rows) {
     std::vector<vkgemm::Problem> all;
     for (const Layer& l : Network::layers_of(s)) {
         all.push_back(products_of(s, l, rows).forward);
-        if (counted) all.back().upTo = VKGEMM_UP_TO_M;
-        if (counted) all.back().grouping = VKGEMM_GROUPING_TABLE;
+        all.back().upTo = VKGEMM_UP_TO_M;
+        all.back().grouping = VKGEMM_GROUPING_TABLE;
     }
     return all;
 }
@@ -66,8 +60,6 @@ Products products_of(const Settings& s, const Layer& l, uint32_t rows) {
     p.forward = {.m = rows, .n = l.out, .k = l.in, .a = x, .d = {.type = x.type}};
     p.forward.epilogue.add({.kind = VKGEMM_STEP_BIAS_COL});
     if (!l.last) p.forward.epilogue.add({.kind = VKGEMM_STEP_RELU});
-    p.train = p.forward;
-    if (l.last) p.train.cSource = VKGEMM_C_SEPARATE;
 
     p.weight = {.m = l.in, .n = l.out, .k = part, .batch = slices, .a = x, .d = {.type = vkgemm::f32}};
     p.weight.a.layout = l.first ? vkgemm::rowMajor : vkgemm::columnMajor;  // X^T is X read the other way
@@ -99,13 +91,11 @@ std::array<Layer, Network::count> Network::layers_of(const Settings& s) {
 }
 
 std::vector<vkgemm::Problem> Network::problems(const Settings& s, uint32_t rows) {
-    std::vector<vkgemm::Problem> all;
+    std::vector<vkgemm::Problem> all = counted(s, rows);
     for (const Layer& l : layers_of(s)) {
-        const Products train = products_of(s, l, s.batch);
-        all.insert(all.end(), {train.train, train.weight, train.bias, train.input});
+        const Products p = products_of(s, l, s.batch);
+        all.insert(all.end(), {p.forward, p.weight, p.bias, p.input});
     }
-    for (const bool counted : {false, true})
-        for (const vkgemm::Problem& p : chained(s, rows, counted)) all.push_back(p);
     return all;
 }
 
@@ -127,25 +117,28 @@ Network::Network(Gpu& gpu, const Settings& s)
     layer_gradients = gpu.buffer("gradients of layers", slices * first_feature * word);
     feature_gradients = gpu.buffer("gradients of features", (parameter_count - first_feature) * word);
     ones_ = gpu.buffer("ones", bytes(batch / slices));
-    uint64_t workspace = 0;
-    std::vector<vkgemm::Problem> hidden, inputs;
     for (uint32_t i = 0; i <= count; ++i) {
         const VkDeviceSize elements =
             i == 0 ? VkDeviceSize{stride_of(s.batch)} * layers[0].in : batch * layers[i - 1].out;
+        x_[i] = gpu.buffer(activation_names[i], bytes(elements));
         dx_[i] = gpu.buffer(gradient_names[i], bytes(elements));
-        x_[i] = i == count ? dx_[i] : gpu.buffer(activation_names[i], bytes(elements));
-        if (i == count) break;
-        const Products p = products_of(s, layers[i], s.batch);
-        if (layers[i].last)
-            last_ = make_plan(gpu, p.train, workspace);
-        else
-            hidden.push_back(p.train);
-        weight_[i] = make_plan(gpu, p.weight, workspace);
-        bias_[i] = make_plan(gpu, p.bias, workspace);
-        inputs.insert(inputs.begin(), p.input);
     }
-    hidden_ = make_chain(gpu, hidden, all_kept, workspace);
-    inputs_ = make_chain(gpu, inputs, all_kept, workspace);
+    uint64_t workspace = 0;
+    const auto make_plan = [&](const vkgemm::Problem& problem) {
+        vkgemm::Plan plan = need(gpu.context.createPlan(problem, options));
+        workspace = std::max(workspace, plan.info().requiredBytes[VKGEMM_SLOT_WORKSPACE]);
+        return plan;
+    };
+    std::vector<vkgemm::Problem> forwards, backwards;
+    for (uint32_t i = 0; i < count; ++i) {
+        const Products p = products_of(s, layers[i], s.batch);
+        weight_[i] = make_plan(p.weight);
+        bias_[i] = make_plan(p.bias);
+        forwards.push_back(p.forward);
+        backwards.insert(backwards.begin(), p.input);
+    }
+    forwards_ = make_chain(gpu, forwards, all_kept, workspace);
+    backwards_ = make_chain(gpu, backwards, all_kept, workspace);
     workspace_ = gpu.buffer("workspace", workspace);
 }
 
@@ -183,19 +176,13 @@ void Network::gradients(Graph& graph, uint32_t step, bool add) {
         backwards.push_back({.b = forwards[i].b, .d = dx_[i].operand()});
         if (!layers[i].first) backwards.back().residual = x_[i].operand();  // the inputs have no ReLU
     }
-    vkgemm::Run last = forwards.back();
-    last.a = x_[count - 1].operand();
-    last.c = targets_.operand();
-    last.workspace = workspace_.operand();
-    last.beta = -1;  // gives the gradient of the loss
-    forwards.pop_back();
     forwards.front().a = x_[0].operand();
     backwards.front().a = dx_[count].operand();
-    graph.chain("layers", hidden_, forwards, workspace_);
+    graph.chain("layers", forwards_, forwards, workspace_);
     graph.compute("reference", {writes(targets_)}, words(batch, step, settings.material), {.x = batch / 64});
-    graph.product("last layer", last_, last);
-    graph.chain("dX", inputs_, backwards, workspace_);
-    graph.compute("loss", {reads(dx_[count]), writes(losses)}, {}, {.x = batch / 64});
+    graph.compute("loss", {reads(x_[count]), reads(targets_), writes(dx_[count]), writes(losses)}, {},
+                  {.x = batch / 64});
+    graph.chain("dX", backwards_, backwards, workspace_);
     graph.compute("scatter", {reads(dx_[0]), updates(feature_gradients)},
                   words(batch, stride_of(batch), step, fixed_point),
                   {.x = divide_up(batch, strip), .y = levels * table_parts});
@@ -252,21 +239,19 @@ Inference::Inference(Gpu& gpu, const Network& of, uint32_t rows) : of_(of), rows
     encoded_ = gpu.buffer("encoded", of.bytes(VkDeviceSize{stride_of(rows)} * of.layers[0].in));
     output = gpu.buffer("materials", of.bytes(VkDeviceSize{rows} * outputs));
     uint64_t workspace = 0;
-    all_ = make_chain(gpu, chained(of.settings, rows, false), 0, workspace);
-    counted_ = make_chain(gpu, chained(of.settings, rows, true), 0, workspace);
+    layers_ = make_chain(gpu, counted(of.settings, rows), 0, workspace);
     workspace_ = gpu.buffer("draw workspace", workspace);
 }
 
-void Inference::run(Graph& graph, const Resource* counted) const {
-    Groups size{.x = divide_up(rows_, 128), .y = levels};
-    if (counted) size.arguments = counted->part(offsetof(Counted, dispatch_x), sizeof(VkDispatchIndirectCommand));
+void Inference::run(Graph& graph, const Resource& counted) const {
     graph.compute("encode", {reads(of_.copy), writes(encoded_), reads(points)},
-                  words(0u, rows_, stride_of(rows_), 0u, of_.first_feature), size);
+                  words(0u, rows_, stride_of(rows_), 0u, of_.first_feature),
+                  {.arguments = counted.part(offsetof(Counted, dispatch_x), sizeof(VkDispatchIndirectCommand))});
     std::vector<vkgemm::Run> runs = of_.runs();
     runs.front().a = encoded_.operand();
     runs.back().d = output.operand();
-    if (counted) runs.front().groups = counted->operand();
-    graph.chain("layers", counted ? counted_ : all_, runs, workspace_);
+    runs.front().groups = counted.operand();
+    graph.chain("layers", layers_, runs, workspace_);
 }
 
 }  // namespace renderer

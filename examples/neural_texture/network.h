@@ -4,10 +4,7 @@
 //
 //     forward    X' = relu(X W + b)         layer after layer, as a chain
 //     backward   dX = dY W^T, 0 where X is (the derivative of ReLU, in the epilogue), as a chain from the last layer on
-//                dW = X^T dY, db = 1^T dY
-//
-// A further batch adds to dW and db by beta = 1. In training the last layer is a product of its own, which has C = the
-// targets and beta = -1.
+//                dW = X^T dY, db = 1^T dY, to which a further batch adds by beta = 1
 #pragma once
 #include <array>
 
@@ -35,7 +32,6 @@ struct Layer {
 /// A layer's products, as problems for vkgemm. Those of `weight` and `bias` are sums over a slice of the batch.
 struct Products {
     vkgemm::Problem forward, weight, bias, input;
-    vkgemm::Problem train;  // forward, and of the last layer less the targets: the gradient of the loss
 };
 Products products_of(const Settings& settings, const Layer& layer, uint32_t rows);
 
@@ -75,8 +71,7 @@ class Network {
 
     Resource moments_, targets_, ones_, workspace_;
     std::array<Resource, count + 1> x_, dx_;  // activations, from the encoding to the output, and their gradients
-    vkgemm::Chain hidden_, inputs_;           // all layers but the last forwards; all of them backwards
-    vkgemm::Plan last_;
+    vkgemm::Chain forwards_, backwards_;
     std::array<vkgemm::Plan, count> weight_, bias_;
 };
 
@@ -84,8 +79,8 @@ class Network {
 class Inference {
    public:
     Inference(Gpu& gpu, const Network& of, uint32_t rows);
-    /// Adds the passes from `points` to `output`: for all rows, or for as many as `counted` says on the GPU.
-    void run(Graph& graph, const Resource* counted) const;
+    /// Adds the passes from `points` to `output`, for as many rows as `counted` says on the GPU.
+    void run(Graph& graph, const Resource& counted) const;
 
     Resource points, output;
 
@@ -93,7 +88,7 @@ class Inference {
     const Network& of_;
     uint32_t rows_;
     Resource encoded_, workspace_;
-    vkgemm::Chain all_, counted_;
+    vkgemm::Chain layers_;
 };
 
 }  // namespace renderer
