@@ -82,7 +82,7 @@ struct HtmlColumn {
 };
 
 std::string table_head(std::initializer_list<HtmlColumn> columns) {
-    std::string out = "<div class=\"wide\"><table class=\"sorted\"><thead><tr>";
+    std::string out = R"(<div class="wide"><table class="sorted"><thead><tr>)";
     for (const HtmlColumn& c : columns)
         out += std::string("<th") + (c.number ? " class=\"n\"" : "") + ">" + c.title + "</th>";
     return out + "</tr></thead><tbody>\n";
@@ -91,7 +91,7 @@ constexpr const char* table_end = "</tbody></table></div>\n";
 
 /// A number with the value that it is sorted by; what is not known is sorted as -1.
 std::string number_cell(double value, const std::string& html) {
-    return "<td class=\"n\" data-v=\"" + (value > 0 ? draw::number(value) : "-1") + "\">" + html + "</td>";
+    return R"(<td class="n" data-v=")" + (value > 0 ? draw::number(value) : "-1") + "\">" + html + "</td>";
 }
 
 std::string percent_of(double share) {
@@ -105,7 +105,7 @@ std::string share_cell(double share) {
     if (!(share > 0)) return number_cell(-1, "-");
     const std::string width = draw::number(std::round(1000 * std::min(share, 1.0)) / 10);
     return number_cell(1000 * share,
-                       "<span class=\"share\"><i style=\"width:" + width + "%\"></i></span>" + percent_of(share));
+                       R"(<span class="share"><i style="width:)" + width + "%\"></i></span>" + percent_of(share));
 }
 
 /// Two lines, of which the second is small.

@@ -20,7 +20,7 @@ constexpr std::string_view own_keys[] = {"version", "origin", "date", "extension
 constexpr std::string_view repeated_keys[] = {"wrong", "peak", "product", "left_out", "matrix_shape", "disabled"};
 constexpr std::string_view needed_keys[] = {"version", "date",   "name",          "driver",   "kind",
                                             "vendor",  "device", "subgroup_size", "features", "check"};
-constexpr size_t longest_line = 4096, most_lines = 1000;
+constexpr size_t longest_line = 4096, most_lines_of_report = 1000;
 constexpr size_t longest_link = 7500;  // characters; servers refuse addresses of more than 8,192
 
 template <class List>
@@ -216,7 +216,8 @@ void ReportReader::read(std::string_view text) {
     while (!text.empty()) {
         std::string_view line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(text.size(), line.size() + 1));
-        if (++line_ > most_lines) return refuse("a report has at most " + std::to_string(most_lines) + " lines");
+        if (++line_ > most_lines_of_report)
+            return refuse("a report has at most " + std::to_string(most_lines_of_report) + " lines");
         line = trimmed(line);
         if (line.empty() || line.front() == '#' || line.starts_with("```")) continue;
         if (line.size() > longest_line) {
