@@ -25,7 +25,7 @@ VKGEMM_API VkgemmResult vkgemmCompilePlan(VkgemmPlan plan, VkgemmError* error);
 /* Writes the keys of the plan's pipelines as text, whether they are compiled or not: one key a line, each once. A key
  * states the version of vkgemm, the kernel, how operands reach it, and all constants:
  *
- *     0.2.0 naive_f32_8x8 addresses WG=64,BM=8,BN=8 TRANS_B=1,ALIGNED=15,WHOLE=1
+ *     0.2.0 naive_f32_8x8 addresses WG=64,BM=8,BN=8,TM=1,TN=1 TRANS_B=1,ALIGNED=15,WHOLE=1
  *
  * Keep the lines in a file. On the next run, pass them to vkgemmCompilePipelines before any plan exists. text and size
  * are as in vkgemmFormatProblem. Any thread. */
@@ -44,6 +44,10 @@ VKGEMM_API VkgemmResult vkgemmGetPipelineKeys(VkgemmContext context, char* text,
  * and the reason. The other lines are compiled, and the call succeeds. If the driver fails to compile a pipeline, the
  * call fails with the driver's reason. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCompilePipelines(VkgemmContext context, const char* keys, VkgemmError* error);
+
+/* Checks whether vkgemmCompilePipelines would compile the line `key`. Compiles nothing. On refusal, the error has the
+ * reason why the line would be skipped: PARSE if it cannot be read. error may be NULL. Any thread. */
+VKGEMM_API VkgemmResult vkgemmCheckPipelineKey(VkgemmContext context, const char* key, VkgemmError* error);
 
 /* Destroys the pipelines that no plan and no chain uses. *destroyed receives their number, and may be NULL. A plan that
  * is not compiled uses no pipeline. Any thread, also while plans and chains are created, compiled and destroyed. As for

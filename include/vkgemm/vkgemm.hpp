@@ -444,6 +444,11 @@ class Context {
         return convert::toStatus(vkgemmCompilePipelines(handle(), keys, &error), error);
     }
 
+    Status checkPipelineKey(const char* key) const {
+        VkgemmError error{};
+        return convert::toStatus(vkgemmCheckPipelineKey(handle(), key, &error), error);
+    }
+
     /// vkgemmTrimPipelines. Returns how many pipelines were destroyed.
     uint32_t trimPipelines() const {
         uint32_t destroyed = 0;

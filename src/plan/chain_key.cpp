@@ -89,7 +89,9 @@ Result<ChainKey> parse_chain_key(std::string_view text) {
     ChainKey out = {.module = find_module(name), .constants = {}};
     if (!out.module) return unsupported({"'", name, "' names no module of chains of this version"});
     if (binding != "addresses" || list.empty() || !next_word(text).empty())
-        return chain_key_error("it is not MODULE addresses CONSTANTS, as in 'chain_f16 addresses WG=128,WM=32'");
+        return chain_key_error(
+            "it is not MODULE addresses CONSTANTS, as in 'chain_simt_f32 addresses "
+            "WG=128,BM=8,BK=16,LAYERS=1,INPUTS=16,MAX_WIDTH=16,WIDTH_0=16,LDB_0=16,LDD_0=16'");
     while (!list.empty()) {
         const std::string_view item = list.substr(0, list.find(','));
         list.remove_prefix(std::min(list.size(), item.size() + 1));

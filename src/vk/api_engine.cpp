@@ -34,7 +34,7 @@ bool is_version(std::string_view word) {
     return !word.empty() && word.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
-std::string_view trimmed(std::string_view line) {
+std::string_view without_comment(std::string_view line) {
     line = line.substr(0, line.find('#'));
     while (!line.empty() && (line.back() == ' ' || line.back() == '\r' || line.back() == '\t')) line.remove_suffix(1);
     line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t")));
@@ -56,9 +56,10 @@ Result<AnyKey> read_key(const VkgemmContext_T& context, std::string_view line) {
     if (!is_version(version))
         return Refusal{VKGEMM_ERROR_PARSE,
                        plan::concat({"'", version, "' is not a version of vkgemm, as in '", version_of_keys(),
-                                     " naive_f32_8x8 addresses WG=64,BM=8,BN=8'"})};
+                                     " naive_f32_8x8 addresses WG=64,BM=8,BN=8,TM=1,TN=1'"})};
     if (version != version_of_keys())
-        return Refusal{VKGEMM_ERROR_UNSUPPORTED, plan::concat({"it is of vkgemm ", version})};
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                       plan::concat({"it is of vkgemm ", version, ", and this is ", version_of_keys()})};
     const std::string_view text = line.substr(version.size());
     return plan::is_chain_key(text) ? fit_key(plan::parse_chain_key(text), context.caps)
                                     : fit_key(plan::parse_pipeline_key(text), context.caps);
@@ -68,7 +69,7 @@ Result<AnyKey> read_key(const VkgemmContext_T& context, std::string_view line) {
 std::vector<AnyKey> read_keys(const VkgemmContext_T& context, std::string_view text) {
     std::vector<AnyKey> out;
     for (size_t number = 1; !text.empty(); ++number) {
-        const std::string_view line = text.substr(0, text.find('\n')), trimmed_line = trimmed(line);
+        const std::string_view line = text.substr(0, text.find('\n')), trimmed_line = without_comment(line);
         text.remove_prefix(std::min(text.size(), line.size() + 1));
         if (trimmed_line.empty()) continue;
         if (auto key = read_key(context, trimmed_line))
@@ -138,6 +139,20 @@ VkgemmResult vkgemmCompilePipelines(VkgemmContext context, const char* keys, Vkg
         for (const AnyKey& key : read_keys(*context, keys))
             if (const auto made = compile(context->pipelines, key); !made) return vk::to_result(error, made.status());
         return vk::success(error);
+    });
+}
+
+VkgemmResult vkgemmCheckPipelineKey(VkgemmContext context, const char* key, VkgemmError* error) {
+    return vk::guarded(error, [&]() -> VkgemmResult {
+        if (!context || !key)
+            return vk::to_result(error,
+                                 Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, context ? "key is null" : "context is null"});
+        const std::string_view text = key, line = without_comment(text.substr(0, text.find('\n')));
+        if (line.empty()) return vk::to_result(error, Refusal{VKGEMM_ERROR_PARSE, "key is an empty line"});
+        if (text.find('\n') < text.size() - 1)
+            return vk::to_result(error, Refusal{VKGEMM_ERROR_PARSE, "key has more than one line"});
+        const auto read = read_key(*context, line);
+        return read ? vk::success(error) : vk::to_result(error, read.status());
     });
 }
 

@@ -65,6 +65,9 @@ Said compile(const OwnedPlan& plan) {
 Said compile(const CountingContext& c, const std::string& keys) {
     return said([&](VkgemmError* e) { return vkgemmCompilePipelines(c.handle(), keys.c_str(), e); });
 }
+Said check_key(const CountingContext& c, const std::string& line) {
+    return said([&](VkgemmError* e) { return vkgemmCheckPipelineKey(c.handle(), line.c_str(), e); });
+}
 std::string text(const std::function<VkgemmResult(char*, size_t*)>& get) {
     size_t size = 0;
     REQUIRE(get(nullptr, &size) == VKGEMM_SUCCESS);
@@ -226,6 +229,14 @@ TEST_CASE("keys that cannot be used") {
         CHECK_MESSAGE(has_words(c.log, "pipeline keys, line 2: '" + row.line + "' is skipped: "), c.log);
         CHECK(lines(c.log) == 1);
         CHECK(compiled == 1);  // by the other lines
+        const Said alone = check_key(c, row.line);
+        expect(alone, VKGEMM_ERROR_PARSE, {});
+        CHECK_MESSAGE(has_words(c.log, "' is skipped: " + alone.text), alone.text);
+        const size_t example = alone.text.find(", as in '");
+        if (example == std::string::npos) continue;
+        std::string as_in = alone.text.substr(example + 9);
+        as_in.resize(as_in.find('\''));
+        expect(check_key(c, as_in.starts_with("0.2.0 ") ? as_in : "0.2.0 " + as_in), VKGEMM_SUCCESS, {});
     }
     CHECK(trim(c) == 1);
     compiled = 0;
@@ -243,7 +254,17 @@ TEST_CASE("keys that cannot be used") {
         c.log.clear();
         expect(compile(c, row.line), VKGEMM_SUCCESS, {});
         for (const std::string& word : row.words) CHECK_MESSAGE(has_words(c.log, word), c.log);
+        const Said alone = check_key(c, row.line);
+        CHECK((alone.code != VKGEMM_SUCCESS && alone.code != VKGEMM_ERROR_PARSE));
+        CHECK_MESSAGE(has_words(c.log, "' is skipped: " + alone.text), alone.text);
     }
+    expect(check_key(c, "  # " + good), VKGEMM_ERROR_PARSE, {"empty line"});
+    expect(check_key(c, good + good), VKGEMM_ERROR_PARSE, {"more than one line"});
+    expect(check_key(c, good), VKGEMM_SUCCESS, {});
+    expect(said([&](VkgemmError* e) { return vkgemmCheckPipelineKey(c.handle(), nullptr, e); }),
+           VKGEMM_ERROR_INVALID_ARGUMENT, {"key is null"});
+    expect(said([&](VkgemmError* e) { return vkgemmCheckPipelineKey(nullptr, good.c_str(), e); }),
+           VKGEMM_ERROR_INVALID_ARGUMENT, {"context is null"});
     CHECK(compiled == 0);
     expect(said([&](VkgemmError* e) { return vkgemmCompilePipelines(c.handle(), nullptr, e); }),
            VKGEMM_ERROR_INVALID_ARGUMENT, {"keys is null"});

@@ -66,6 +66,9 @@ struct CountingContext {
     Said compile(const std::string& keys) const {
         return said([&](VkgemmError* e) { return vkgemmCompilePipelines(context.handle, keys.c_str(), e); });
     }
+    Said check(const std::string& key) const {
+        return said([&](VkgemmError* e) { return vkgemmCheckPipelineKey(context.handle, key.c_str(), e); });
+    }
     uint32_t trim() const {
         uint32_t n = 12345;
         REQUIRE(vkgemmTrimPipelines(context.handle, &n) == VKGEMM_SUCCESS);
@@ -149,7 +152,14 @@ void check_skipped(CountingContext& c, const std::string& key, const std::vector
         expect(c.compile(line), VKGEMM_SUCCESS, {});
         CHECK_MESSAGE(c.log.find("is skipped: ") != std::string::npos, c.log);
         for (const std::string& word : row.words) CHECK_MESSAGE(c.log.find(word) != std::string::npos, word, c.log);
+        if (const size_t example = c.log.find(", as in 'chain_"); example != std::string::npos) {
+            std::string as_in = c.log.substr(example + 9);
+            as_in.resize(as_in.find('\''));
+            expect(c.check("0.2.0 " + as_in), VKGEMM_SUCCESS, {});
+        }
+        CHECK(c.check(line).code != VKGEMM_SUCCESS);
     }
+    expect(c.check(key), VKGEMM_SUCCESS, {});
     CHECK(compiled == 0);
     expect(c.compile(key), VKGEMM_SUCCESS, {});
     CHECK(compiled == 1);

@@ -111,11 +111,19 @@ TEST_CASE("explain loads a capture and a file of keys") {
     CHECK(bound["operands"] == "pushed descriptors");
     CHECK(run(0, "explain bound.vkgemm --operands addresses --json -").json()["operands"] == "device addresses");
     write("keys.txt",
-          "# mine\n0.2.0 naive_f32_8x8 addresses WG=64,BM=8,BN=8 WHOLE=1\n"
+          "# mine\n0.2.0 naive_f32_8x8 addresses WG=64,BM=8,BN=8,TM=1,TN=1 WHOLE=1\n"
           "0.1.0 naive_f32_8x8 buffers WG=64,BM=8,BN=8\n0.2.0 naive_f32_9x9 buffers WG=64 WHOLE=1\n");
-    expect(run(0, "explain keys.txt").out,
-           {"naive_f32_8x8", "WG=64,BM=8,BN=8 WHOLE=1", "it is of vkgemm 0.1.0", "naive_f32_9x9", "1 of 3 can be"});
+    expect(run(0, "explain keys.txt").out, {"naive_f32_8x8", "WG=64,BM=8,BN=8,TM=1,TN=1 WHOLE=1",
+                                            "it is of vkgemm 0.1.0", "naive_f32_9x9", "1 of 3 can be"});
     CHECK(run(0, "explain keys.txt --json -").json()["keys"].size() == 3);
+    // Whatever vkgemmCompilePipelines skips: also of passes, by their operands and by constants of the problem.
+    write("skipped.txt",
+          "0.2.0 naive_f32_8x8 images WG=64,BM=8,BN=8\n0.2.0 naive_f32_8x8 addresses WG=64,BM=8,BN=8 WHOLE=2\n"
+          "0.2.0 naive_f32_8x8 addresses WG=64,BM=8,BN=8,TM=1,TN=1 FORMAT_A=8\n0.2.0 pack_32_64x64 grouped WG=64\n"
+          "0.2.0 pack_32_64x64 addresses WG=4096\n");
+    expect(run(0, "explain skipped.txt").out,
+           {"'images'", "WHOLE is 2", "reads no FORMAT_A", "not the groups of a table", "at least one invocation",
+            "0 of 5 can be"});
     write("other.txt", "64x64x64\n");
     refused(2, "explain other.txt", {"other.txt: line 1 is not a key", "capture", "pipeline keys"});
     refused(2, "explain none.vkgemm", {"cannot read none.vkgemm"});

@@ -155,9 +155,14 @@ TEST_CASE("compiling later and by keys fails cleanly, and works afterwards") {
     REQUIRE(vkgemmGetPlanKeys(plan.handle, keys, &size) == VKGEMM_SUCCESS);
     vkgemmDestroyPlan(plan.handle);
     plan.handle = nullptr;
+    const std::string lines(keys), first = lines.substr(0, lines.find('\n'));
+    const char* const key = first.c_str();
     each_fails({.name = "compile by keys",
                 .run = [&] { return got([&](VkgemmError* e) { return vkgemmCompilePipelines(context(), keys, e); }); },
                 .prepare = trim});
+    each_fails({.name = "check a key",
+                .run = [&] { return got([&](VkgemmError* e) { return vkgemmCheckPipelineKey(context(), key, e); }); },
+                .calls_vulkan = false});
 }
 
 TEST_CASE("recording, checking and counting a run fail cleanly") {

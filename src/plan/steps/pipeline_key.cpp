@@ -100,7 +100,9 @@ Result<PipelineKey> parse_pipeline_key(std::string_view text) {
     const std::string_view name = next_word(text), binding = next_word(text), tile = next_word(text);
     std::string_view set = next_word(text);
     if (tile.empty() || !next_word(text).empty())
-        return malformed("it is not KERNEL BINDING TILE CONSTANTS, as in 'naive_f32_8x8 addresses WG=64,BM=8 WHOLE=1'");
+        return malformed(
+            "it is not KERNEL BINDING TILE CONSTANTS, as in 'naive_f32_8x8 addresses WG=64,BM=8,BN=8,TM=1,TN=1 "
+            "WHOLE=1'");
     const auto* const known = std::ranges::find(binding_names, binding);
     if (known == std::end(binding_names))
         return malformed(concat({"'", binding, "' is none of descriptors, addresses and grouped"}));

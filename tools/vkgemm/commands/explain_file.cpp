@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <set>
 
-#include "measure/kernel_lookup.h"
 #include "vkgemm/text.hpp"
 
 namespace vkgemm::tool {
@@ -32,17 +31,6 @@ Status not_explained(const std::string& path, const std::string& why) {
                 "(vkgemmGetPipelineKeys)"};
 }
 
-/// Why the key is of no use here; "" if it is.
-std::string unusable(const PipelineKey& key, const host::Device& device) {
-    const std::string here = versionText(vkgemmVersion());
-    if (key.version != here) return "it is of vkgemm " + key.version + ", and this is " + here;
-    const Kernel* const kernel = find_kernel(key.kernel);
-    if (!kernel) return unknown_kernel(key.kernel);
-    if (!kernel->is_product()) return "";  // a pass beside a product; it cannot be asked for alone
-    const Status s = device.context().checkKernel({.kernel = key.kernel.c_str(), .tile = key.tile.c_str()}, nullptr);
-    return s ? "" : s.text;
-}
-
 }  // namespace
 
 Result<std::vector<PipelineKey>> parse_keys(std::string_view text) {
@@ -59,8 +47,9 @@ Result<std::vector<PipelineKey>> parse_keys(std::string_view text) {
             return Status{VKGEMM_ERROR_PARSE, VK_SUCCESS,
                           "line " + std::to_string(number) +
                               " is not a key; one is 'VERSION KERNEL OPERANDS TILE CONSTANTS', such as '0.2.0 "
-                              "naive_f32_8x8 addresses WG=64,BM=8,BN=8 WHOLE=1'"};
-        keys.push_back({.version = words[0],
+                              "naive_f32_8x8 addresses WG=64,BM=8,BN=8,TM=1,TN=1 WHOLE=1'"};
+        keys.push_back({.line = std::string(line),
+                        .version = words[0],
                         .kernel = words[1],
                         .operands = words[2],
                         .tile = words[3],
@@ -101,7 +90,7 @@ int explain_keys(const Session& session, const std::string& path, const std::vec
     Table table({{.title = "kernel"}, {.title = "operands"}, {.title = "usable"}});
     size_t usable = 0;
     for (const PipelineKey& key : keys) {
-        const std::string why = unusable(key, *device);
+        const std::string why = device->context().checkPipelineKey(key.line.c_str()).text;
         usable += why.empty();
         table.add({key.kernel, key.operands, why.empty() ? Cell("yes", Style::good) : Cell("no", Style::bad)});
         table.note(key.tile + (key.constants.empty() ? "" : " " + key.constants));

@@ -11,7 +11,8 @@ namespace vkgemm::tool {
 
 /// A line of vkgemmGetPipelineKeys().
 struct PipelineKey {
-    std::string version, kernel, operands, tile, constants;
+    std::string line;                                        // as the file has it
+    std::string version, kernel, operands, tile, constants;  // its words
 };
 /// The lines of a file of keys. Refused with the number of the first line that is none.
 Result<std::vector<PipelineKey>> parse_keys(std::string_view text);  // pure
