@@ -29,8 +29,10 @@ typedef enum VkgemmGroupFault {
  * copy it with vkCmdCopyBuffer, or read it in a shader of yours. A run whose m, n or batch is 0 writes nothing.
  * vkgemmCheckGroups fills the same struct from a table that the host has.
  *
- * `computed`, `empty` and `skipped` add up to the run's batch. An index beyond the rows of D, in the list of a group or
- * of a batch that selects matrices of B, is skipped too, but not counted. The size of this struct never changes. */
+ * `computed`, `empty` and `skipped` add up to the run's batch. An index beyond the rows of D, in the list of a group,
+ * is skipped too. It is counted only if the plan has VKGEMM_PLAN_COUNT_INDICES. With that flag, a run with SELECTED
+ * writes this struct too: a product whose index is not below the number of matrices of B is a skipped group. The size
+ * of this struct never changes. */
 typedef struct VkgemmGroupReport {
     uint32_t computed;     /* groups whose part of D is written */
     uint32_t empty;        /* groups whose m or n is 0 */
@@ -40,8 +42,10 @@ typedef struct VkgemmGroupReport {
     uint32_t firstSkipped; /* the number of the first of them; UINT32_MAX: there is none */
     uint32_t firstSlot;    /* its operand that breaks the rule, a VkgemmSlot */
     uint32_t firstFault;   /* the rule, a VkgemmGroupFault */
-    uint32_t reserved;     /* 0 */
-    uint32_t faults[8];    /* by VkgemmGroupFault: how many groups are skipped for that reason */
+    uint32_t
+        skippedIndices; /* INDEXED, with VKGEMM_PLAN_COUNT_INDICES: indices of computed groups that are not those of
+                                rows of D. Otherwise 0; vkgemmCheckGroups does not see the indices */
+    uint32_t faults[8]; /* by VkgemmGroupFault: how many groups are skipped for that reason */
 } VkgemmGroupReport;
 
 #ifdef __cplusplus

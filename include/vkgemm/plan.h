@@ -30,6 +30,10 @@ typedef enum VkgemmPlanFlagBits {
      * and FAIL_ON_COMPILE. */
     VKGEMM_PLAN_FAIL_ON_COMPILE = 16,
     VKGEMM_PLAN_NO_NATIVE = 32, /* choose among the shaders only, as on a device without native kernels */
+    /* Each run also counts the indices that it skips, in its VkgemmGroupReport (groups.h): with INDEXED in the dispatch
+     * that checks the table, with SELECTED in one of its own, for which the plan needs a workspace. It has no effect on
+     * problems without indices. */
+    VKGEMM_PLAN_COUNT_INDICES = 64,
     VKGEMM_PLAN_FLAG_MAX_ENUM = 0x7fffffff
 } VkgemmPlanFlagBits;
 
@@ -132,9 +136,9 @@ typedef struct VkgemmPlanInfo {
     uint32_t usesAddresses;    /* 1: the shader reads operands through device addresses */
     uint32_t dispatchCount;    /* how many dispatches one recording has: one for the product, one for each operand that
                                   the plan packs, one to add slices of K if the plan splits K, and one to check the
-                                  table of groups if there is one. dispatchSeconds or large operands can require
-                                  several for each of these. vkgemmCountDispatches (engine.h) counts the dispatches of
-                                  a run. vkgemmExplain has the kernels for smaller sizes */
+                                  table of groups, or to count indices, if there is one. dispatchSeconds or large
+                                  operands can require several for each of these. vkgemmCountDispatches (engine.h)
+                                  counts the dispatches of a run. vkgemmExplain has the kernels for smaller sizes */
     double flops;              /* 2 m n k, summed over all products */
     double errorBound;         /* |D - exact| <= errorBound * max|A| * max|B| * |alpha|, before beta C and the
                                   epilogue, if the device rounds to nearest and nothing underflows. 0 for integers (if

@@ -350,9 +350,9 @@ typedef enum VkgemmGrouping {
      * as one token of a mixture of experts selects its experts. VKGEMM_SLOT_INDICES has `batch` indices in device
      * memory. The matrices of B are b.batchStride apart (at most 4 GiB - 1). B has as many matrices as fit the size of
      * its operand, which the run must state. A product whose index is not below this number is skipped. The run is one
-     * dispatch and needs no workspace. Limits (UNSUPPORTED): m or n is at most 16, D is row-major, `batch` is 1 to
-     * 2^20, `upTo` and batchInvariant are 0, and there is no C, packed operand, scalar in memory, outer batch or
-     * ratio. */
+     * dispatch and needs no workspace, unless the plan has VKGEMM_PLAN_COUNT_INDICES. Limits (UNSUPPORTED): m or n is
+     * at most 16, D is row-major, `batch` is 1 to 2^20, `upTo` and batchInvariant are 0, and there is no C, packed
+     * operand, scalar in memory, outer batch or ratio. */
     VKGEMM_GROUPING_SELECTED = 4,
     VKGEMM_GROUPING_MAX_ENUM = 0x7fffffff
 } VkgemmGrouping;

@@ -8,6 +8,8 @@
 // tiles, if one of its matrices is not inside its operand, or has a place or a leading dimension that the pipeline was
 // not made for. The report before the list counts these groups (report.h). src/plan/steps/group_table.cpp does the same
 // on the host.
+//
+// If indices choose matrices of B (BY_INDEX 2), there is no table: each index is checked, and only the report written.
 #extension GL_GOOGLE_include_directive : require
 #include "common/extensions.glsl"
 #include "abi.h"
@@ -28,6 +30,8 @@ layout(push_constant, std430) uniform Push { TableArgs args; };
 
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer word_list { uint at[]; };
 shared uint tiles_of[LIST_TILES_MOST_INVOCATIONS];
+#include "list_tiles/count_indices.glsl"
+
 struct Sizes {
     uint m, n, k;
     bool is_empty, is_clamped;
@@ -127,13 +131,11 @@ void skip_beyond(uint begin, uint end, word_list list) {
     }
 }
 
-void main() {
+void list_groups() {
     // Each invocation takes as many neighbouring groups as every other.
     const uint tid = gl_LocalInvocationIndex, each = (args.count + WG - 1) / WG;
     const uint begin = min(tid * each, args.count), end = min(begin + each, args.count);
-    word_list list = word_list(args.list), before_list = word_list(report_begin());
-    for (uint w = tid; w < REPORT_WORDS; w += WG) report[w] = w == REPORT_FIRST ? ~0u : 0;
-    barrier();
+    word_list list = word_list(args.list);
     uint sum = 0;
     for (uint i = begin; i < end; ++i) {
         if (each > 1) list.at[LIST_HEADER_WORDS + i * LISTED_WORDS + LISTED_FIRST_TILE] = sum;  // since `begin`
@@ -157,13 +159,24 @@ void main() {
         skip_beyond(begin, end, list);
         barrier();
     }
-    for (uint w = tid; w < REPORT_WORDS; w += WG) before_list.at[w] = word_of_report(w);
+    if ((TABLE_HAS & TABLE_COUNTS) != 0) count_indices(begin, end, each, list);
     if (tid != 0) return;
     const uint across = min(all, args.max_groups_x);
     list.at[0] = across;
     list.at[1] = across == 0 ? 0 : (all + across - 1) / across;
     list.at[2] = 1;
     list.at[3] = args.count;
+}
+
+void main() {
+    word_list before_list = word_list(report_begin());
+    for (uint w = gl_LocalInvocationIndex; w < REPORT_WORDS; w += WG) report[w] = w == REPORT_FIRST ? ~0u : 0;
+    barrier();
+    if (BY_INDEX == 2)
+        count_selected();
+    else
+        list_groups();
+    for (uint w = gl_LocalInvocationIndex; w < REPORT_WORDS; w += WG) before_list.at[w] = word_of_report(w);
 }
 #else
 void main() {}  // needs addresses

@@ -11,11 +11,14 @@
 #define REPORT_FIRST 4  // the first group that is skipped, its operand, and its fault
 #define REPORT_FIRST_SLOT 5
 #define REPORT_FIRST_FAULT 6
-#define REPORT_FAULTS 8  // how many groups are skipped for each fault
+#define REPORT_INDICES 7  // how many indices have no row of D
+#define REPORT_FAULTS 8   // how many groups are skipped for each fault
 #define REPORT_WORDS 16
 
 // A bit of TABLE_HAS beside those of abi.h: the product is not dispatched indirectly, and has max_groups_x work groups.
 #define TABLE_DIRECT 128
+// Another one: indices that have no row of D are counted.
+#define TABLE_COUNTS 256
 
 // VkgemmGroupFault
 #define FAULT_NONE 0

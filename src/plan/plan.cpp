@@ -184,7 +184,7 @@ std::optional<Status> Planner::plan_groups() {
     if (!choice) return choice.status();
     auto steps = has_table(p.completed)
                      ? make_grouped_steps(*choice, p.completed, p.normalised, device, search.request)
-                     : make_selected_steps(*choice, p.completed, p.normalised, caps(), search.request);
+                     : make_selected_steps(*choice, p.completed, p.normalised, device, search.request);
     if (!steps) return steps.status();
     plan.choice = *choice;
     plan.steps = *steps;

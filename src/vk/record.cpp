@@ -118,12 +118,10 @@ abi::GroupedArgs grouped_args(const abi::GemmArgs& x) {
     return out;
 }
 
-// Lists the tiles of a table of groups in the workspace.
-void record_list(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, const Work& work,
-                 const ResolvedOperands& operands) {
+// Lists the tiles of a table of groups in the workspace, or only counts indices. It is the first step.
+void record_list(const VkgemmPlan_T& p, VkCommandBuffer cmd, const Work& work, const abi::TableArgs& table) {
     const DeviceFunctions& f = p.context->device.functions;
     const plan::Step& list = work.steps[0];
-    const abi::TableArgs table = table_args(p, run, work, operands);
     f.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_COMPUTE, work.programs[0].pipeline);
     f.CmdPushConstants(cmd, p.context->pipelines.layout(Binding::addresses, list.kernel->module),
                        VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof table, &table);
@@ -162,6 +160,16 @@ abi::GroupedArgs selecting_args(const Work& work, const ResolvedOperands& operan
     out.indices = two_words(operands[VKGEMM_SLOT_INDICES].address);
     out.matrices_b = b.matrices;
     out.apart_b = b.apart;
+    return out;
+}
+
+// The arguments of the step that checks those indices.
+abi::TableArgs counting_args(const Work& work, const ResolvedOperands& operands) {
+    abi::TableArgs out = {};
+    out.count = static_cast<uint32_t>(work.problem->batch);
+    out.list = two_words(operands[VKGEMM_SLOT_WORKSPACE].address + plan::list_begin_bytes);
+    out.indices = two_words(operands[VKGEMM_SLOT_INDICES].address);
+    out.index_count = plan::selectable(*work.problem, operands[VKGEMM_SLOT_B].bytes).matrices;
     return out;
 }
 
@@ -207,6 +215,7 @@ void record_step(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& ru
                  const plan::Recorded& recorded, const ResolvedOperands& operands, const Interval& part) {
     const DeviceFunctions& f = p.context->device.functions;
     const plan::Step& step = work.steps[recorded.step];
+    if (step.kernel->module.role == plan::Role::lister) return record_list(p, cmd, work, counting_args(work, operands));
     abi::GemmArgs args = step.args;
     set_scalars(p, run, *recorded.part, operands, args);
     const plan::Module& m = step.kernel->module;
@@ -320,7 +329,7 @@ void record(const VkgemmPlan_T& p, VkCommandBuffer cmd, const VkgemmRun& run, co
     const Label label(f, cmd, p.label);
     const uint32_t last = range.count > UINT32_MAX - range.first ? UINT32_MAX : range.first + range.count;
     if (range.first == 0) record_barrier_before(f, cmd, run.flags);
-    if (work.table && range.first == 0) record_list(p, cmd, run, work, operands);
+    if (work.table && range.first == 0) record_list(p, cmd, work, table_args(p, run, work, operands));
     if (work.table && range.first <= 1 && last > 1) record_listed(p, cmd, run, work, operands);
     uint32_t done = 0;  // dispatches of earlier steps
     const auto record_one = [&](const plan::Recorded& recorded) {

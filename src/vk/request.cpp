@@ -15,7 +15,8 @@ using plan::Refusal;
 
 std::optional<Status> check_flags(uint32_t flags, const plan::DeviceCaps& caps) {
     constexpr uint32_t when = VKGEMM_PLAN_DRY | VKGEMM_PLAN_DEFER_COMPILE | VKGEMM_PLAN_FAIL_ON_COMPILE;
-    constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_IGNORE_TUNED | VKGEMM_PLAN_NO_NATIVE | when;
+    constexpr uint32_t known = VKGEMM_PLAN_CAPTURE_STATISTICS | VKGEMM_PLAN_IGNORE_TUNED | VKGEMM_PLAN_NO_NATIVE |
+                               VKGEMM_PLAN_COUNT_INDICES | when;
     if (flags & ~known)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
                        plan::concat({"VkgemmPlanOptions::flags has unknown bits: ", flags & ~known})};
@@ -76,6 +77,7 @@ plan::Result<plan::Request> request_from(const VkgemmPlanOptions* given, const V
     request.run_seconds = options->runSeconds;
     if (options->flags & VKGEMM_PLAN_IGNORE_TUNED) request.tuned = nullptr;
     if (options->flags & VKGEMM_PLAN_NO_NATIVE) request.native = plan::Request::Native::excluded;
+    request.count_indices = options->flags & VKGEMM_PLAN_COUNT_INDICES;
     if (flags) *flags = options->flags;
     return request;
 }

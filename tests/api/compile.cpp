@@ -274,16 +274,22 @@ TEST_CASE("keys that cannot be used") {
 
 TEST_CASE("keys of groups of all kinds are read back") {
     if (!device().hasAddresses()) return;
-    for (const char* line :
-         {"8x12x24 batch=3 upto=mnk groups=table", "24x12x24 batch=3 upto=m groups=indexed per_row=2",
-          "8x12x24 batch=3 upto=m groups=addresses", "2x12x24 batch=3 groups=selected layout=nt",
-          "f16*q4_0->f32 1x12x64 batch=3 groups=selected layout=nt"}) {
-        CAPTURE(line);
+    constexpr uint32_t counts = VKGEMM_PLAN_COUNT_INDICES;
+    const std::pair<const char*, uint32_t> all[] = {{"8x12x24 batch=3 upto=mnk groups=table", 0},
+                                                    {"24x12x24 batch=3 upto=m groups=indexed per_row=2", 0},
+                                                    {"24x12x24 batch=3 upto=m groups=indexed per_row=2", counts},
+                                                    {"8x12x24 batch=3 upto=m groups=addresses", 0},
+                                                    {"2x12x24 batch=3 groups=selected layout=nt", 0},
+                                                    {"2x12x24 batch=3 groups=selected layout=nt", counts},
+                                                    {"f16*q4_0->f32 1x12x64 batch=3 groups=selected layout=nt", 0}};
+    for (const auto& row : all) {
+        const auto [line, flags] = row;
+        CAPTURE(row.first);
         std::string keys;
         {
             CountingContext c;
             OwnedPlan plan;
-            plan_for(plan, line, with(VKGEMM_PLAN_DRY, nullptr), c.handle());
+            plan_for(plan, line, with(VKGEMM_PLAN_DRY | flags, nullptr), c.handle());
             keys = keys_of(plan);
         }
         CountingContext c;
@@ -291,7 +297,7 @@ TEST_CASE("keys of groups of all kinds are read back") {
         CHECK_MESSAGE(c.log.empty(), c.log);
         CHECK(keys_of(c) == keys);
         OwnedPlan plan;
-        plan_for(plan, line, with(VKGEMM_PLAN_FAIL_ON_COMPILE, nullptr), c.handle());
+        plan_for(plan, line, with(VKGEMM_PLAN_FAIL_ON_COMPILE | flags, nullptr), c.handle());
     }
 }
 

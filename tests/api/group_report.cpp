@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Groups of a table that break rules: what a run counts, and what vkgemmCheckGroups says of the same table.
 #include <cstring>
+#include <numeric>
 #include <random>
 
 #include "api/api.h"
@@ -30,8 +31,12 @@ class TableRun {
         if (problem_.cSource == VKGEMM_C_SEPARATE) run.c = at(memory_, 2 * slot_bytes, slot_bytes);
         run.d = at(memory_, 3 * slot_bytes, slot_bytes);
         run.groups = at(memory_, 4 * slot_bytes);
-        if (problem_.grouping == VKGEMM_GROUPING_INDEXED)
-            run.indices = at(memory_, 5 * slot_bytes, problem_.m * sizeof(uint32_t));
+        const bool selects = problem_.grouping == VKGEMM_GROUPING_SELECTED;
+        indices.resize(selects ? problem_.batch : problem_.m);
+        std::iota(indices.begin(), indices.end(), 0);
+        if (selects || problem_.grouping == VKGEMM_GROUPING_INDEXED)
+            run.indices = at(memory_, 5 * slot_bytes, indices.size() * sizeof(uint32_t));
+        if (selects) run.groups = {};
         if (problem_.grouping == VKGEMM_GROUPING_ADDRESSES) run.a = run.b = run.c = run.d = {};
         run.workspace = at(memory_, 6 * slot_bytes);
     }
@@ -51,13 +56,24 @@ class TableRun {
         Answer out;
         std::memset(&out.checked, 0x5a, sizeof out.checked);
         out.check = check(table, &out.checked);
+        out.written = submitted(table, d);
+        CHECK(out.written.computed + out.written.empty + out.written.skipped == table.size());
+        CHECK(out.check.code == (out.written.skipped ? VKGEMM_ERROR_OPERAND : VKGEMM_SUCCESS));
+        CHECK(out.checked.skippedIndices == 0);
+        out.checked.skippedIndices = out.written.skippedIndices;  // which only the run sees
+        CHECK_MESSAGE(std::memcmp(&out.written, &out.checked, sizeof out.written) == 0, text_of(out.written),
+                      " by the run, ", text_of(out.checked), " by vkgemmCheckGroups: ", out.check.text);
+        return out;
+    }
+
+    /// The report that a run wrote, and D.
+    template <class T>
+    VkgemmGroupReport submitted(const std::vector<VkgemmGroup>& table, std::vector<T>& d) {
         upload(std::vector<T>(slot_bytes / sizeof(T), T(1)), 0);
         upload(std::vector<T>(slot_bytes / sizeof(T), T(1)), slot_bytes);
         upload(std::vector<T>(slot_bytes / sizeof(T), T(1)), 2 * slot_bytes);
         upload(std::vector<T>(slot_bytes / sizeof(T), T(-1)), 3 * slot_bytes);
-        upload(table, 4 * slot_bytes);
-        std::vector<uint32_t> indices(problem_.m);
-        for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<uint32_t>(i);
+        if (!table.empty()) upload(table, 4 * slot_bytes);
         upload(indices, 5 * slot_bytes);
         upload(std::vector<std::byte>(6 * slot_bytes, std::byte{0x5a}), 6 * slot_bytes);
         const vkgemm::Status done = device().submit([&](VkCommandBuffer commands) {
@@ -68,27 +84,23 @@ class TableRun {
         REQUIRE_MESSAGE(done.code == VKGEMM_SUCCESS, done.text);
         std::vector<VkgemmGroupReport> written(1);
         REQUIRE(device().download(memory_, written, 6 * slot_bytes).code == VKGEMM_SUCCESS);
-        out.written = written[0];
         d.resize(slot_bytes / sizeof(T));
         REQUIRE(device().download(memory_, d, 3 * slot_bytes).code == VKGEMM_SUCCESS);
-        CHECK(out.written.computed + out.written.empty + out.written.skipped == table.size());
-        CHECK(out.check.code == (out.written.skipped ? VKGEMM_ERROR_OPERAND : VKGEMM_SUCCESS));
-        CHECK_MESSAGE(std::memcmp(&out.written, &out.checked, sizeof out.written) == 0, text_of(out.written),
-                      " by the run, ", text_of(out.checked), " by vkgemmCheckGroups: ", out.check.text);
-        return out;
+        return written[0];
     }
 
     static std::string text_of(const VkgemmGroupReport& r) {
         std::string out;
         const auto add = [&](uint32_t x) { out += std::to_string(x) + " "; };
         for (const uint32_t x :
-             {r.computed, r.empty, r.clamped, r.skipped, r.firstSkipped, r.firstSlot, r.firstFault, r.reserved})
+             {r.computed, r.empty, r.clamped, r.skipped, r.firstSkipped, r.firstSlot, r.firstFault, r.skippedIndices})
             add(x);
         for (const uint32_t x : r.faults) add(x);
         return out;
     }
 
     VkgemmRun run{};
+    std::vector<uint32_t> indices{};
     bool lacks = false;
 
    private:
@@ -244,6 +256,55 @@ TEST_CASE("group report: more indices than D has rows, for which there are no wo
     CHECK(TableRun::text_of(got.written) == "1 0 0 3 1 9 1 0 0 3 0 0 0 0 0 0 ");
     expect(got.check, VKGEMM_ERROR_OPERAND, {"groups[1]", "more indices together than D has rows", "3 of 4 groups"});
     for (size_t i = 0; i < 320; ++i) CHECK_MESSAGE(d[i] == 8, i);
+}
+
+TEST_CASE("group report: indices beyond D are counted, if the plan asks for it") {
+    for (const bool counts : {true, false}) {
+        VkgemmPlanOptions o = options();
+        o.flags = counts ? VKGEMM_PLAN_COUNT_INDICES : 0;
+        // More groups than list_tiles has invocations, of which only the first four have indices.
+        TableRun t("400x8x8 batch=700 upto=m groups=indexed", o);
+        if (t.lacks) continue;
+        std::vector<VkgemmGroup> table(700);
+        for (uint32_t i = 0; i < 4; ++i) {
+            table[i].firstIndex = 90 * i;
+            table[i].m = 90;
+        }
+        table[3].ldb = 1;  // whose indices do not count, and neither does the last one, which no group has
+        table[699].firstIndex = 360;
+        table[699].m = 39;
+        for (const uint32_t i : {0, 88, 89, 90, 270, 280, 398, 399}) t.indices[i] = i % 2 ? 400 : UINT32_MAX;
+        std::vector<float> d;
+        const Answer got = t.submit(table, d);
+        CHECK(got.written.skippedIndices == (counts ? 5 : 0));  // 0, 88, 89, 90 and 398
+        CHECK((got.written.computed == 4 && got.written.skipped == 1 && got.written.empty == 695));
+        for (size_t i = 0; i < 3200; ++i) {
+            const size_t row = i / 8;
+            const bool is_left = row == 0 || (row >= 88 && row <= 90) || (row >= 270 && row < 360) || row >= 398;
+            CHECK_MESSAGE(d[i] == (is_left ? -1 : 8), i);
+        }
+    }
+}
+
+TEST_CASE("group report: indices beyond the matrices of B are counted, if the plan asks for it") {
+    VkgemmPlanOptions o = options();
+    o.flags = VKGEMM_PLAN_COUNT_INDICES;
+    TableRun t("2x8x8 batch=300 groups=selected", o);
+    if (t.lacks) return;
+    const uint64_t matrices = slot_bytes / 256;
+    for (uint32_t i = 0; i < 300; ++i) t.indices[i] = static_cast<uint32_t>(i % matrices);
+    t.indices[17] = static_cast<uint32_t>(matrices);
+    t.indices[299] = UINT32_MAX;
+    CHECK(info_of(t.handle()).dispatchCount == 2);
+    std::vector<float> d;
+    CHECK(TableRun::text_of(t.submitted({}, d)) == "298 0 0 2 17 9 1 0 0 2 0 0 0 0 0 0 ");
+    for (size_t i = 0; i < 4800; ++i) CHECK_MESSAGE(d[i] == (i / 16 == 17 || i / 16 == 299 ? -1 : 8), i);
+    t.run.workspace = {};
+    expect(said([&](VkgemmError* e) { return vkgemmCheckRun(t.handle(), &t.run, e); }), VKGEMM_ERROR_WORKSPACE,
+           {"workspace", "64"});
+    TableRun plain("2x8x8 batch=300 groups=selected");
+    CHECK(info_of(plain.handle()).requiredBytes[VKGEMM_SLOT_WORKSPACE] == 0);
+    CHECK(info_of(plain.handle()).dispatchCount == 1);
 }
 
 TEST_CASE("group report: addresses") {

@@ -188,7 +188,7 @@ TEST_CASE("options that are refused") {
          [](VkgemmPlanOptions& o) { o.operandAlignment = 1u << 21; },
          VKGEMM_ERROR_INVALID_ARGUMENT,
          {"operandAlignment", "2097152", "1048576"}},
-        {"flags", [](VkgemmPlanOptions& o) { o.flags = 64; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"flags", "64"}},
+        {"flags", [](VkgemmPlanOptions& o) { o.flags = 128; }, VKGEMM_ERROR_INVALID_ARGUMENT, {"flags", "128"}},
     };
     const VkgemmProblem p = problem("20x30x40");
     for (const auto& row : rows) {

@@ -199,16 +199,22 @@ std::string text_of(const VkgemmGroupReport& r) {
                       std::to_string(r.firstSkipped) + " slot " + std::to_string(r.firstSlot) + " fault " +
                       std::to_string(r.firstFault) + ", faults";
     for (const uint32_t f : r.faults) out += " " + std::to_string(f);
-    return out;
+    return out + ", indices " + std::to_string(r.skippedIndices);
 }
 
 /// The report by the run, by vkgemmCheckGroups, and by what was broken on purpose.
 std::string check_report(const DrawnTable& t, const VkgemmGroupReport& written, const VkgemmGroupReport& checked,
-                         VkgemmResult code, const char* why) {
-    if (std::memcmp(&written, &checked, sizeof written) != 0)
+                         bool counts, VkgemmResult code, const char* why) {
+    VkgemmGroupReport seen = written;
+    seen.skippedIndices = 0;  // vkgemmCheckGroups sees none
+    if (std::memcmp(&seen, &checked, sizeof seen) != 0)
         return "the run reports " + text_of(written) + "; vkgemmCheckGroups " + text_of(checked) + ": " + why;
     VkgemmGroupReport want{};
     for (const DrawnGroup& g : t.groups) {
+        if (counts && g.is_computed())
+            want.skippedIndices += static_cast<uint32_t>(
+                std::count_if(&t.indices[g.given.firstIndex], &t.indices[g.given.firstIndex] + g.m,
+                              [&](uint32_t index) { return index >= t.indices.size(); }));
         if (g.m == 0 || g.n == 0)
             ++want.empty;
         else if (g.fault == VKGEMM_GROUP_FAULT_NONE)
@@ -217,7 +223,8 @@ std::string check_report(const DrawnTable& t, const VkgemmGroupReport& written, 
             ++want.faults[g.fault];
     }
     const uint32_t skipped = static_cast<uint32_t>(t.groups.size()) - want.empty - want.computed;
-    if (written.computed != want.computed || written.empty != want.empty || written.skipped != skipped ||
+    if (written.skippedIndices != want.skippedIndices || written.computed != want.computed ||
+        written.empty != want.empty || written.skipped != skipped ||
         std::memcmp(written.faults, want.faults, sizeof want.faults) != 0)
         return "the run reports " + text_of(written) + ", not " + text_of(want) + ": " + why;
     const VkgemmResult right = skipped ? VKGEMM_ERROR_OPERAND : VKGEMM_SUCCESS;
@@ -325,11 +332,27 @@ std::string run_table(const Case& x, const Problem& p, Launch& with) {
     if (std::string why = with.workspace.look(); !why.empty()) return why;
     if (!plan::is_empty(p)) {
         std::memcpy(&written, with.workspace.bytes().data(), sizeof written);
-        if (std::string why = check_report(t, written, checked, code, error.text); !why.empty()) return why;
+        const bool counts = x.broken && p.grouping == VKGEMM_GROUPING_INDEXED;
+        if (std::string why = check_report(t, written, checked, counts, code, error.text); !why.empty()) return why;
     }
     const std::vector<std::byte> after = pool().read(VKGEMM_SLOT_D, areas.d.bytes().size());
     if (std::string why = GroupComparison(x, p, areas, vectors, after)(t); !why.empty()) return why;
     return changed_inputs(areas);
+}
+
+/// The report of such a batch, if its plan counts the indices.
+std::string check_count(const Launch& with, const std::vector<uint32_t>& indices) {
+    VkgemmGroupReport written{};
+    if (with.workspace.size() < sizeof written) return "no workspace for the report";
+    std::memcpy(&written, with.workspace.bytes().data(), sizeof written);
+    const auto is_beyond = [&](uint32_t index) { return index >= indices.size(); };
+    const auto beyond = static_cast<uint32_t>(std::count_if(indices.begin(), indices.end(), is_beyond));
+    const auto first = std::find_if(indices.begin(), indices.end(), is_beyond);
+    const auto first_skipped = beyond ? static_cast<uint32_t>(first - indices.begin()) : UINT32_MAX;
+    const bool right = written.computed == indices.size() - beyond && written.skipped == beyond &&
+                       written.faults[VKGEMM_GROUP_FAULT_INDICES] == beyond && written.firstSkipped == first_skipped;
+    return right ? ""
+                 : "the run reports " + text_of(written) + ", and " + std::to_string(beyond) + " indices are beyond";
 }
 
 /// A batch whose products take any matrix of B, or none if an index is beyond.
@@ -344,9 +367,16 @@ std::string run_selected(const Case& x, const Problem& p, Launch& with) {
     const Data data(x, plain);
     if (std::string why = upload(data); !why.empty()) return why;
     if (std::string why = pool().hold(VKGEMM_SLOT_INDICES, std::as_bytes(std::span(indices))); !why.empty()) return why;
+    if (std::string why = with.workspace.hold(with.info.requiredBytes[VKGEMM_SLOT_WORKSPACE],
+                                              with.info.workspaceAlignment * (x.seed % 3));
+        !why.empty())
+        return why;
     VkgemmRun r = run_of(x, plain, data, with);
     r.indices = operand_of(pool()[VKGEMM_SLOT_INDICES], 0, indices.size() * sizeof indices[0], x.addresses);
     if (std::string why = submit(with.plan.handle, r); !why.empty()) return why;
+    if (std::string why = with.workspace.look(); !why.empty()) return why;
+    if (x.broken && !plan::is_empty(p))
+        if (std::string why = check_count(with, indices); !why.empty()) return why;
     const Timed timed(Phase::reference);
     const std::vector<std::byte> after = pool().read(VKGEMM_SLOT_D, data.d.bytes().size());
     const std::vector<double> got = data.d.numbers_of(after), before = data.d.numbers();

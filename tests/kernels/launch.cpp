@@ -119,6 +119,7 @@ VkgemmPlanOptions options_of(const Case& x, const plan::Problem& p) {
     options.operands = x.addresses ? VKGEMM_OPERANDS_ADDRESSES : VKGEMM_OPERANDS_BUFFERS;
     options.operandAlignment = alignment_of(x, p);
     options.workspaceLimit = 64 << 20;
+    if (x.broken) options.flags = VKGEMM_PLAN_COUNT_INDICES;
     return options;
 }
 

@@ -21,6 +21,7 @@ struct Request {
     double run_seconds = 0;            // that the problem takes; 0: it is estimated from its cost
     /// Kernels in machine code may be chosen, where the device has them; or why not.
     enum class Native : uint8_t { allowed, excluded } native = Native::allowed;
+    bool count_indices = false;      // a run counts the indices that it skips
     bool packs = true;               // a first pass may pack operands
     bool corrected = true;           // costs take the terms of tiles into account (choice/tile_terms.h)
     const Problem* least = nullptr;  // smaller sizes that the kernel must serve too; null: none. Normalised

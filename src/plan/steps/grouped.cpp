@@ -37,7 +37,7 @@ GroupedSearch::GroupedSearch(const PreparedProblem& whole, Request asked) : prob
 namespace {
 
 // The pass that lists the tiles. `product` is the one that it is for.
-Step listing_step(const Kernel& lister, const Step& product, const Problem& p, bool swapped) {
+Step listing_step(const Kernel& lister, const Step& product, const Problem& p, bool swapped, bool counts_indices) {
     Step s = unsized_step(lister, lister.tile, product.constants);
     s.groups_x = s.groups_y = 1;
     s.tile.BM = product.tile.BM;
@@ -56,8 +56,21 @@ Step listing_step(const Kernel& lister, const Step& product, const Problem& p, b
     if (product.kernel->module.is_mixed()) c.TABLE_HAS |= TABLE_MIXED;
     if (p.grouping == VKGEMM_GROUPING_ADDRESSES) c.TABLE_HAS |= TABLE_ADDRESSES;
     if (product.groups) c.TABLE_HAS |= TABLE_DIRECT;
+    if (counts_indices && product.constants.BY_INDEX) c.TABLE_HAS |= TABLE_COUNTS;
     s.slots.fill(VKGEMM_SLOT_D);
     return s;
+}
+
+// Puts the pass that checks the indices of a batch before its product, which need not wait for it.
+void add_count(Steps& steps, const Kernel& lister, const DeviceCaps& dev) {
+    Step count = unsized_step(lister, lister.tile);
+    count.groups_x = count.groups_y = 1;
+    count.constants.BY_INDEX = 2;
+    count.slots.fill(VKGEMM_SLOT_D);
+    count.waits = false;
+    steps.steps.insert(steps.steps.begin(), count);
+    steps.parts[0].steps = steps.steps.size();
+    steps.slots[VKGEMM_SLOT_WORKSPACE] = workspace_requirement(list_begin_bytes, dev);
 }
 
 bool is_addressed(const Problem& p) { return p.grouping == VKGEMM_GROUPING_ADDRESSES; }
@@ -136,7 +149,7 @@ Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed,
     product.constants.BY_INDEX = p.grouping == VKGEMM_GROUPING_INDEXED;
     product.constants.INDICES_PER_ROW = p.indicesPerRow;
     if (const uint64_t most = most_tiles_of_rows(p, t); most && most <= most_idle_groups) set_grid(product, most, dev);
-    Step list = listing_step(*device.lister(), product, p, normalised.swapped);
+    Step list = listing_step(*device.lister(), product, p, normalised.swapped, request.count_indices);
     abi::TableArgs table = {};
     set_table(table, product.args);
     table.max_groups_x = product.groups ? static_cast<uint32_t>(product.groups) : dev.max_groups_x;
@@ -150,7 +163,8 @@ Result<Steps> make_grouped_steps(const Choice& choice, const Problem& completed,
 }
 
 Result<Steps> make_selected_steps(const Choice& choice, const Problem& p, const Normalised& normalised,
-                                  const DeviceCaps& dev, const Request& request) {
+                                  const DeviceKernels& device, const Request& request) {
+    const DeviceCaps& dev = device.caps();
     const uint64_t apart = info(p.b.type).bytes_of(p.b.batchStride);
     if (apart > UINT32_MAX)
         return Refusal{VKGEMM_ERROR_LIMIT,
@@ -165,6 +179,7 @@ Result<Steps> make_selected_steps(const Choice& choice, const Problem& p, const 
     one.batch = 1;
     out.slots[VKGEMM_SLOT_B].least = requirements_of(one, request.operand_alignment)[VKGEMM_SLOT_B].bytes;
     out.slots[VKGEMM_SLOT_INDICES] = {.bytes = 4 * p.batch, .alignment = 4, .reads = true};
+    if (request.count_indices) add_count(out, *device.lister(), dev);
     return out;
 }
 

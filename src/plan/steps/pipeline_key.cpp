@@ -38,7 +38,7 @@ uint32_t most_of(const ProblemConstant& c) {
     if (c.name == "BY_INDEX") return 2;
     if (c.name == "TABLE_HAS")
         return TABLE_HAS_M | TABLE_HAS_N | TABLE_HAS_K | TABLE_SWAPPED | TABLE_C_IS_D | TABLE_ADDRESSES | TABLE_MIXED |
-               TABLE_DIRECT;
+               TABLE_DIRECT | TABLE_COUNTS;
     return 1;
 }
 

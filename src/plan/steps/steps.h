@@ -162,9 +162,10 @@ void add_part(Steps&, Steps part);
 Result<Steps> make_grouped_steps(const Choice&, const Problem& completed, const Normalised& normalised,
                                  const DeviceKernels&, const Request&);
 
-/// The one step of a batch whose matrices of B indices choose. Refused if these lie too far apart.
+/// The step of a batch whose matrices of B indices choose; before it, if the request counts indices, one that does so.
+/// Refused if the matrices lie too far apart.
 Result<Steps> make_selected_steps(const Choice&, const Problem& completed, const Normalised& normalised,
-                                  const DeviceCaps&, const Request&);
+                                  const DeviceKernels&, const Request&);
 
 /// The matrices of such a B of so many bytes.
 struct Selectable {
