@@ -366,6 +366,10 @@ TEST_CASE("problems of the surface that were wrong") {
          "strides=96,64,0,80,4608,2176,2192,2736,27664,13072,13168,0 shifts=0,0,0,12,3,1,8 ways=text,slices,replay "
          "fill=special seed=9193 f32*f32+f32->f32 64x48x48 batch=3 upto=ns layout=tt layout_d=t lda=80 ldb=48 ldd=64 "
          "stride_b=0 alpha=-1 residual bias=row scalars=alpha,largest residual_type=f16",
+         // a pair of two products, whose kernel is for none, in slices
+         "shifts=0,4,0,16,2,0,24 ways=slices fill=random seed=64018 f16*q4_0+f32->f16 16x32x256 accuracy=mxint8 "
+         "batch=3 layout=nt lda=272 stride_b=0 alpha=2 pair=silu",
+         "ways=slices fill=exact seed=3 f32*f32 200x200x64 pair=relu",
          // slices, between which a validation layer missed barriers
          "invocations=65536 ways=slices fill=exact seed=1 f32*f32+f32->f32 63x63x60"}) {
         const auto x = parse_case(line);

@@ -96,6 +96,8 @@ std::string run_slices(const Case& x, const Ran& ran) {
     if (kernel && kernel->module.is_native()) return "";  // which no plan with dispatchSeconds has
     options.kernel = ran.kernel.empty() ? nullptr : ran.kernel.c_str();
     if (x.kernel.empty() && x.problem.upTo) options.kernel = nullptr;
+    // A pair of two products has the kernel of the second one, which need not be for pairs.
+    if (kernel && plan::is_pair(ran.problem) && !kernel->module.family.takes_pairs) options.kernel = nullptr;
     Launch with;
     if (std::string why =
             run_again(x, x.problem, ran.problem, options, ran, static_cast<uint32_t>(x.seed / 7 % 4), with);
