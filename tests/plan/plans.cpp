@@ -118,7 +118,7 @@ TEST_CASE("plans: a pair of few rows is one dispatch, with B2 in C's place and i
         CAPTURE(line);
         const Plan p = planned(line, with_workspace());
         REQUIRE(p.steps.steps.size() == 1);
-        const plan::Step& s = p.steps.steps[0];
+        const vkgemm::plan::Step& s = p.steps.steps[0];
         CHECK(s.kernel->module.family.name.starts_with("gemv"));
         CHECK((s.constants.PAIR == 1 && s.constants.STEP_1 == VKGEMM_STEP_GATE_SILU));
         CHECK((s.slots[BIND_B] == VKGEMM_SLOT_B && s.slots[BIND_C] == VKGEMM_SLOT_B2));
@@ -135,7 +135,7 @@ TEST_CASE("plans: a pair of many rows is two products with the gate in the works
     const Plan two = planned(line, with_workspace());
     const uint64_t gate = uint64_t{512} * 14336 * 4;  // as f32
     REQUIRE(two.steps.steps.size() >= 2);
-    const plan::Step &first = two.steps.steps.front(), &last = two.steps.steps.back();
+    const vkgemm::plan::Step &first = two.steps.steps.front(), &last = two.steps.steps.back();
     CHECK(two.steps.slots[VKGEMM_SLOT_WORKSPACE].bytes >= gate);
     CHECK((two.steps.parts.size() == 2 && last.waits));
     CHECK((first.slots[BIND_B] == VKGEMM_SLOT_B2 && last.slots[BIND_B] == VKGEMM_SLOT_B));
