@@ -101,7 +101,7 @@ void store_sums() {
 #define BY_PLACE(step)                                                                                              \
     ((step == VKGEMM_STEP_BIAS_ROW ? 1 : 0) + (step == VKGEMM_STEP_BIAS_COL ? 1 : 0) +                              \
      (step == VKGEMM_STEP_SCALE_ROW ? 1 : 0) + (step == VKGEMM_STEP_SCALE_COL ? 1 : 0) +                            \
-     (step == VKGEMM_STEP_CLAMP_ROW ? 1 : 0) + (step == VKGEMM_STEP_CLAMP_COL ? 1 : 0) + READS_IT(step))
+     (step == VKGEMM_STEP_CLAMP_ROW ? 1 : 0) + (step == VKGEMM_STEP_CLAMP_COL ? 1 : 0) + (READ_RESIDUAL >> step & 1))
 const uint BIASED = STEP_0 == VKGEMM_STEP_BIAS_COL ? 1 : 0;
 const uint BY_PLACES = BY_PLACE(STEP_0) - BIASED + BY_PLACE(STEP_1) + BY_PLACE(STEP_2) + BY_PLACE(STEP_3) + USE_C +
                        PARTIAL + (SCALARS & (SCALARS_MONITOR | SCALARS_LARGEST));
