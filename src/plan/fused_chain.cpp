@@ -7,6 +7,7 @@
 
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
+#include "plan/device/registers.h"
 #include "plan/problem/problem.h"
 
 namespace vkgemm::plan {
@@ -102,6 +103,7 @@ struct Fusing {
 
    private:
     std::optional<ChainTile> tile() const;
+    bool fits_registers(const ChainTile&) const;
     uint64_t shared_bytes(const ChainTile&) const;
     bool wide(const Matrix&, uint64_t row) const;
     uint32_t flags(size_t layer) const;
@@ -115,11 +117,23 @@ uint64_t Fusing::shared_bytes(const ChainTile& t) const {
     return chain_shared_bytes(place_weights(layers, step, t.resident).chunks, layers.size(), widest, step, t.subgroups);
 }
 
+// The sums of a subgroup, its rows of A and a matrix's columns of B, of 16 bits. A subgroup of 64 holds twice as many
+// copies of them as one of 32, where there are several.
+bool Fusing::fits_registers(const ChainTile& t) const {
+    const Registers registers = registers_of(caps);
+    if (!registers.of_invocation) return true;
+    constexpr double others = 16;
+    const double sg = caps.subgroup_size, rows = t.matrices * step;
+    const double copies = registers.fragment_copies > 1 ? registers.fragment_copies * sg / 32 : 1;
+    const double live = rows * widest / sg + copies * (rows + step) * widest / 2 / sg + others;
+    return live <= registers.limit(t.subgroups * caps.subgroup_size);
+}
+
 std::optional<ChainTile> Fusing::tile() const {
     const uint32_t most_bytes = std::min(caps.shared_bytes, chain_most_shared_bytes);
     for (const ChainTile& t : chain_tiles)
         if (shared_bytes(t) <= most_bytes && t.subgroups * caps.subgroup_size <= caps.max_invocations &&
-            (caps.max_subgroups == 0 || t.subgroups <= caps.max_subgroups))
+            (caps.max_subgroups == 0 || t.subgroups <= caps.max_subgroups) && fits_registers(t))
             return t;
     return std::nullopt;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 
 #include "plan/fused_chain.h"
 #include "plan/problem/problem.h"
@@ -154,6 +155,23 @@ TEST_CASE("fusing: a work group has no more subgroups than the device allows") {
                                      {1u, "WG=32,WM=32,MM=16,RESIDENT=0"}}) {
         CAPTURE(most);
         c.caps.max_subgroups = most;
+        const auto fused = c.fuse();
+        REQUIRE_MESSAGE(bool(fused), fused.status().text);
+        CHECK(fused->tile == tile);
+    }
+}
+
+TEST_CASE("fusing: a work group has no more subgroups than its registers are for") {
+    Case c;
+    c.caps.vendor = 0x1002;
+    c.caps.subgroup_size = 64;
+    c.caps.features &= ~need::coopmat2_conversions;
+    for (const auto& [name, width, tile] : {std::tuple{"RADV NAVI31", 64, "WG=512,WM=32,MM=16,RESIDENT=1"},
+                                            {"RADV STRIX1", 64, "WG=256,WM=32,MM=16,RESIDENT=1"},
+                                            {"RADV STRIX1", 48, "WG=512,WM=32,MM=16,RESIDENT=1"}}) {
+        CAPTURE(name);
+        c.caps.name = name;
+        c.layers.assign(4, layer(uint64_t(width), uint64_t(width)));
         const auto fused = c.fuse();
         REQUIRE_MESSAGE(bool(fused), fused.status().text);
         CHECK(fused->tile == tile);
