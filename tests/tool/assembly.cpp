@@ -180,6 +180,8 @@ TEST_CASE("assembly: two products of an instruction count twice") {
     CHECK(loop[1].multiply_adds == 1);
     CHECK(loop[2].multiply_adds == 1);
     CHECK(loop[3].unit == Unit::vector);
+    CHECK(read_aco(aco_f32).subgroup_size == 32);  // pairs
+    CHECK(read_aco(aco).subgroup_size == 0);
 }
 
 TEST_CASE("assembly: NAK") {

@@ -92,6 +92,11 @@ void read_line(Listing& out, string_view line) {
 }  // namespace
 }  // namespace aco
 
-Program read_aco(std::string_view text) { return read_lines(text, aco::read_line); }
+Program read_aco(std::string_view text) {
+    Program out = read_lines(text, aco::read_line);
+    for (const Instruction& x : out.instructions)
+        if (x.op.starts_with("v_dual_")) out.subgroup_size = 32;  // waves of 64 have no pairs
+    return out;
+}
 
 }  // namespace vkgemm::tool
