@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Converts a matrix to 16 bytes per invocation and back. The driver chooses which elements an invocation holds. The
+// Converts a matrix to chunks of 16 bytes and back: the first of each invocation of the subgroup, then the second of
+// each (there is only one, unless matrices are large). The driver chooses which elements an invocation holds. The
 // shaders rely only on this choice being the same for every matrix of one kind. If invocations hold elements twice
 // (length() shows it), matrices are stored in the workspace row by row instead.
 #ifndef VKGEMM_COOPMAT_PACKED_GLSL
@@ -29,10 +30,11 @@ uint walked(uint t, uint steps, uint phase) {
     return steps - first >= WINDOW ? first + ((s + phase) & (WINDOW - 1)) : s;
 }
 
-// The chunk where the subgroup's first fragment begins. Rows past the end read the last row block and are not stored.
-uint begin_of(uint row, uint rows, uint side, uint across, uint slices) {
+// The chunk where the subgroup's first fragment begins; a slice of a row block has `across`. Rows past the end read the
+// last row block and are not stored.
+uint begin_of(uint row, uint rows, uint across, uint slices) {
     return min(row / PACKED_ROW_BLOCK, (rows - 1) / PACKED_ROW_BLOCK) * slices * across +
-           row % PACKED_ROW_BLOCK / side * SG;
+           row % PACKED_ROW_BLOCK * across / PACKED_ROW_BLOCK;
 }
 
 #endif

@@ -13,16 +13,24 @@ namespace packed_rules {
 // Elements in 16 bytes; of f32, parts of two bytes each.
 constexpr uint32_t per_chunk(const ElementBytes& e) { return e.a == 4 ? 8 : 16 / e.a; }
 
-// An invocation holds 16 bytes of every matrix; a row block is whole matrices.
+// An invocation holds whole chunks of every matrix; a row block is whole matrices.
 constexpr void matrices(const Tile& t, const ElementBytes& e, TileRules& r) {
     const uint32_t chunk = per_chunk(e);
-    r.check(t.MM * t.MK == t.SG * chunk, "each invocation holds 16 bytes of a matrix", "MM*MK", t.MM * t.MK,
-            "SG*elements", t.SG * chunk);
-    r.check(t.MK * t.MN == t.SG * chunk, "each invocation holds 16 bytes of a matrix", "MK*MN", t.MK * t.MN,
-            "SG*elements", t.SG * chunk);
+    const char* const whole = "each invocation holds whole 16-byte chunks of a matrix";
+    r.multiple(whole, "MM*MK", t.MM * t.MK, "SG*elements", t.SG * chunk);
+    r.multiple(whole, "MK*MN", t.MK * t.MN, "SG*elements", t.SG * chunk);
     r.multiple("a row block is whole matrices", "row block", PACKED_ROW_BLOCK, "MM", t.MM);
     r.multiple("a row block is whole matrices", "row block", PACKED_ROW_BLOCK, "MN", t.MN);
     r.multiple("a matrix is whole 16-byte chunks", "MK", t.MK, "elements", chunk);
+}
+
+// The same for products that are written for one chunk of each.
+constexpr void small_matrices(const Tile& t, const ElementBytes& e, TileRules& r) {
+    matrices(t, e, r);
+    const uint32_t held = t.SG * per_chunk(e);
+    const char* const one = "each invocation holds 16 bytes of a matrix";
+    r.check(t.MM * t.MK <= held, one, "MM*MK", t.MM * t.MK, "SG*elements", held);
+    r.check(t.MK * t.MN <= held, one, "MK*MN", t.MK * t.MN, "SG*elements", held);
 }
 
 // Subgroups of a work group, where `sets` of them share a part of D.

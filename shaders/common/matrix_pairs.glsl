@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The elements of a matrix as words of two. These are macros, because a matrix that is passed to a function is copied.
+// `first`: of the eight elements that 16 bytes have.
 #ifndef VKGEMM_COOPMAT_PAIRS_GLSL
 #define VKGEMM_COOPMAT_PAIRS_GLSL
 
@@ -13,26 +14,28 @@
 #define PAIR_OF(word) VKGEMM_PASTE(UNIT_A, _pair_of)(word)
 #define WORD_OF(x, y) VKGEMM_PASTE(UNIT_A, _word)(x, y)
 #ifdef VKGEMM_EMULATED  // no invocation holds eight elements
-#define BITS_OF(m) uvec4(0)
-#define SET_MATRIX(m, bits)
+#define BITS_OF(m, first) uvec4(0)
+#define SET_MATRIX(m, first, bits)
 #else
-#define BITS_OF(m) uvec4(WORD_OF(m[0], m[1]), WORD_OF(m[2], m[3]), WORD_OF(m[4], m[5]), WORD_OF(m[6], m[7]))
+#define BITS_OF(m, first)                                                            \
+    uvec4(WORD_OF(m[first], m[first + 1]), WORD_OF(m[first + 2], m[first + 3]),      \
+          WORD_OF(m[first + 4], m[first + 5]), WORD_OF(m[first + 6], m[first + 7]))
 
-// Sets the eight elements that an invocation has of matrix m.
-#define SET_MATRIX(m, bits)                  \
+// Sets eight of the elements that an invocation has of matrix m.
+#define SET_MATRIX(m, first, bits)           \
     {                                        \
         const UNIT_PAIR p = PAIR_OF(bits.x); \
         const UNIT_PAIR q = PAIR_OF(bits.y); \
         const UNIT_PAIR r = PAIR_OF(bits.z); \
         const UNIT_PAIR s = PAIR_OF(bits.w); \
-        m[0] = p.x;                          \
-        m[1] = p.y;                          \
-        m[2] = q.x;                          \
-        m[3] = q.y;                          \
-        m[4] = r.x;                          \
-        m[5] = r.y;                          \
-        m[6] = s.x;                          \
-        m[7] = s.y;                          \
+        m[first] = p.x;                      \
+        m[first + 1] = p.y;                  \
+        m[first + 2] = q.x;                  \
+        m[first + 3] = q.y;                  \
+        m[first + 4] = r.x;                  \
+        m[first + 5] = r.y;                  \
+        m[first + 6] = s.x;                  \
+        m[first + 7] = s.y;                  \
     }
 #endif
 

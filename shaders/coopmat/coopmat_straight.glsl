@@ -33,13 +33,13 @@ uvec4 ordered(uvec2 x, uvec2 y, bool by_turns) { return by_turns ? uvec4(x.x, y.
 
 void take_b(uint j, uvec4 x, uvec4 y) {
     const uvec4 even = ordered(x.xy, y.xy, turns_b), odd = ordered(x.zw, y.zw, turns_b);
-    SET_MATRIX(even_b[j], even)
-    SET_MATRIX(odd_b[j], odd)
+    SET_MATRIX(even_b[j], 0, even)
+    SET_MATRIX(odd_b[j], 0, odd)
 }
 void take_a(uint i, uvec4 x, uvec4 y) {
     const uvec4 even = ordered(x.xy, y.xy, turns_a), odd = ordered(x.zw, y.zw, turns_a);
-    SET_MATRIX(even_a[i], even)
-    SET_MATRIX(odd_a[i], odd)
+    SET_MATRIX(even_a[i], 0, even)
+    SET_MATRIX(odd_a[i], 0, odd)
 }
 
 // The chunks of a step. There are two sets of them: while one is multiplied, the other one is on its way. Each has

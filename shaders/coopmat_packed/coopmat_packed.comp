@@ -6,12 +6,14 @@
 //     +--------+--------+        +----+----+----+----+       +--------------+---+---+-----+--------+
 //     |subgroup|subgroup|        |    |    |    |    | MM    | invocation 0 | 1 | 2 | ... | SG - 1 |
 //     +--------+--------+   =    +----+----+----+----+       +--------------+---+---+-----+--------+
-//     |        |        |        |    |    |    |    |         16 bytes each: one read fills the registers
-//     +--------+--------+        +----+----+----+----+
+//     |        |        |        |    |    |    |    |         16 bytes each: one read fills the registers (or as
+//     +--------+--------+        +----+----+----+----+         many as an invocation holds: such runs one by one)
 //
 // A subgroup keeps WM x WN sums and reads its fragments straight from memory, one slice of k ahead. The subgroups of a
 // multiprocessor are at different places, and so hide each other's latency; what neighbours read at nearly the same
 // time comes from the first-level cache.
+//
+// With STAGES 3 nothing is read ahead: a device with few registers runs more subgroups instead.
 //
 // Where BK is more than 2 MK, several subgroups share one part of D. They take pairs of slices in turn, and their sums
 // are added when D is written, as in `coopmat`. So more loads are in flight if D has few tiles.
@@ -24,7 +26,8 @@
 
 const uint PA = PER_CHUNK(TYPE_A), PB = PER_CHUNK(TYPE_B);
 const uint NI = WM / MM, NJ = WN / MN;
-const uint ACROSS_A = PACKED_ROW_BLOCK / MM * SG, ACROSS_B = PACKED_ROW_BLOCK / MN * SG;  // chunks in a slice
+const uint ACROSS_A = PACKED_ROW_BLOCK * MK / PA, ACROSS_B = PACKED_ROW_BLOCK * MK / PB;  // chunks in a slice
+const uint CA = MM * MK / (SG * PA), CB = MK * MN / (SG * PB);  // of a fragment, in an invocation
 const uint SHARES = (BM / WM) * (BN / WN), SETS = BK / (2 * MK);  // parts of D; subgroups that share a part
 const uint ROW_D = WN / 4 + 1;
 shared uvec4 tile[COOPMAT_D(SETS * SHARES, WN, MM)];
@@ -45,30 +48,47 @@ void multiply() {
 // loads this invocation's part of the fragments, which begins at these chunks. multiply_x makes fragments of it by
 // fill_a and fill_b; begin_a and begin_b are the places of the slice in the arrays CHUNKS. If these functions read
 // whole fragments instead, the compiler removes the loads.
-#define SLICE(x)                                                                        \
-    uvec4 x##_a[NI], x##_b[NJ];                                                         \
-    void fetch_##x(uint at_a, uint at_b) {                                              \
-        [[unroll]] for (uint i = 0; i < NI; ++i) x##_a[i] = CHUNK(a, at_a + i * SG);    \
-        [[unroll]] for (uint j = 0; j < NJ; ++j) x##_b[j] = CHUNK(b, at_b + j * SG);    \
-    }                                                                                   \
-    void multiply_##x(uint begin_a, uint begin_b) {                                     \
-        [[unroll]] for (uint i = 0; i < NI; ++i) fill_a(i, x##_a[i], begin_a + i * SG); \
-        [[unroll]] for (uint j = 0; j < NJ; ++j) fill_b(j, x##_b[j], begin_b + j * SG); \
-        multiply();                                                                     \
+#define SLICE(x)                                                                          \
+    uvec4 x##_a[NI * CA], x##_b[NJ * CB];                                                 \
+    void fetch_##x(uint at_a, uint at_b) {                                                \
+        [[unroll]] for (uint i = 0; i < NI * CA; ++i) x##_a[i] = CHUNK(a, at_a + i * SG); \
+        [[unroll]] for (uint j = 0; j < NJ * CB; ++j) x##_b[j] = CHUNK(b, at_b + j * SG); \
+    }                                                                                     \
+    void multiply_##x(uint begin_a, uint begin_b) {                                       \
+        [[unroll]] for (uint i = 0; i < NI; ++i)                                          \
+            [[unroll]] for (uint c = 0; c < CA; ++c)                                      \
+                fill_a(i, c, x##_a[i * CA + c], begin_a + i * CA * SG);                   \
+        [[unroll]] for (uint j = 0; j < NJ; ++j)                                          \
+            [[unroll]] for (uint c = 0; c < CB; ++c)                                      \
+                fill_b(j, c, x##_b[j * CB + c], begin_b + j * CB * SG);                   \
+        multiply();                                                                       \
     }
 SLICE(even)
 SLICE(odd)
+void take(uint at_a, uint at_b, uint begin_a, uint begin_b) {
+    fetch_even(at_a, at_b);
+    multiply_even(begin_a, begin_b);
+}
 
 void sum_up() {
     const uint slices = args.lda / MK, first = k_begin / MK, end = k_end == args.k ? slices : k_end / MK;
-    const uint from_a = batch * (args.batch_a / PA) + begin_of(row0 + sub_row, args.m, MM, ACROSS_A, slices);
-    const uint from_b = batch * (args.batch_b / PB) + begin_of(col0 + sub_col, args.n, MN, ACROSS_B, slices);
+    const uint from_a = batch * (args.batch_a / PA) + begin_of(row0 + sub_row, args.m, ACROSS_A, slices);
+    const uint from_b = batch * (args.batch_b / PB) + begin_of(col0 + sub_col, args.n, ACROSS_B, slices);
     const uint at_a = from_a + LANE, at_b = from_b + LANE;
     const uint begin_a = FIRST_CHUNK(a) + from_a, begin_b = FIRST_CHUNK(b) + from_b;
     const uint pairs = (end - first) / 2, steps = (pairs + SETS - 1 - set) / SETS;  // of slices: of all sharers, of one
     if (steps == 0) return;
     const uint phase = 2 * (row0 / BM) + col0 / BN;
     uint s = first + 2 * (set + SETS * walked(0, steps, phase));
+    if (STAGES == 3) {
+        for (uint t = 1; t <= steps; ++t) {
+            take(at_a + s * ACROSS_A, at_b + s * ACROSS_B, begin_a + s * ACROSS_A, begin_b + s * ACROSS_B);
+            ++s;
+            take(at_a + s * ACROSS_A, at_b + s * ACROSS_B, begin_a + s * ACROSS_A, begin_b + s * ACROSS_B);
+            s = first + 2 * (set + SETS * walked(t, steps, phase));
+        }
+        return;
+    }
     fetch_even(at_a + s * ACROSS_A, at_b + s * ACROSS_B);
     for (uint t = 1; t <= steps; ++t) {
         const uint after = first + 2 * (set + SETS * walked(t, steps, phase));

@@ -8,9 +8,10 @@ namespace vkgemm::plan::family {
 
 inline constexpr Family coopmat_packed = {
     .name = "coopmat_packed",
-    .reads = packed_reads,
+    .reads = packed_reads | constant::STAGES,
     .rules =
         [](const Tile& t, TileRules& r) {
+            r.check(t.STAGES == 0 || t.STAGES == 3, "STAGES is 0 or 3", "STAGES", t.STAGES, "at most", 3);
             r.multiple("a subgroup takes two slices of every step", "BK", t.BK, "2*MK", 2 * t.MK);
             packed_rules::product(t, r, r.count ? 1 : t.BK / (2 * t.MK));
         },
@@ -22,9 +23,10 @@ inline constexpr Family coopmat_packed = {
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 2.0 * (t.WM + t.WN) * t.MK * e.a / 4 / t.SG + 46;
     },
-    // Fragments that are held twice are loaded when they are used. Others are made of two slices in flight.
+    // Fragments that are held twice, or with STAGES 3, are loaded when they are used. Others are made of two slices in
+    // flight.
     .live_registers = [](const Tile& t, const ElementBytes& e, const Registers& r) -> double {
-        const uint32_t slices = r.fragment_copies > 1 ? 1 : r.keeps_loaded ? 3 : 2;
+        const uint32_t slices = t.STAGES == 3 || r.fragment_copies > 1 ? 1 : r.keeps_loaded ? 3 : 2;
         return sum_registers(t, e, r) + slices * fragment_registers(t, e.a, r) + 32;
     },
     .gpu_cost = {.mac = 0.000613,

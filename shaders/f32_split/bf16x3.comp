@@ -50,7 +50,7 @@ uvec4 divided(uvec4 x, uint by) {
 }
 void divide_a(uint i, uint by) {
     if (a[i].length() * SG == MM * MK) {
-        unpack_a(i, divided(BITS_OF(a[i]), by));
+        unpack_a(i, 0, divided(BITS_OF(a[i], 0), by));
     } else {
         for (uint e = 0; e < a[i].length(); ++e)
             a[i][e] = uintBitsToBFloat16EXT(uint16_t(divided(uvec4(bfloat16BitsToUintEXT(a[i][e])), by).x));
@@ -58,7 +58,7 @@ void divide_a(uint i, uint by) {
 }
 void divide_b(uint j, uint by) {
     if (b[j].length() * SG == MK * MN) {
-        unpack_b(j, divided(BITS_OF(b[j]), by));
+        unpack_b(j, 0, divided(BITS_OF(b[j], 0), by));
     } else {
         for (uint e = 0; e < b[j].length(); ++e)
             b[j][e] = uintBitsToBFloat16EXT(uint16_t(divided(uvec4(bfloat16BitsToUintEXT(b[j][e])), by).x));

@@ -45,8 +45,10 @@ uint place_of(uint slice, uint part, uint across, uint i) { return (slice * PART
     void take_##x(uint slice) {                                                                        \
         const uint at_a = FIRST_CHUNK(a) + from_a, at_b = FIRST_CHUNK(b) + from_b;                     \
         EACH(p, PARTS) {                                                                               \
-            EACH(i, NI) fill_a(p * NI + i, x##_a[p * NI + i], at_a + place_of(slice, p, ACROSS_A, i)); \
-            EACH(j, NJ) fill_b(p * NJ + j, x##_b[p * NJ + j], at_b + place_of(slice, p, ACROSS_B, j)); \
+            EACH(i, NI)                                                                                \
+                fill_a(p * NI + i, 0, x##_a[p * NI + i], at_a + place_of(slice, p, ACROSS_A, i));      \
+            EACH(j, NJ)                                                                                \
+                fill_b(p * NJ + j, 0, x##_b[p * NJ + j], at_b + place_of(slice, p, ACROSS_B, j));      \
         }                                                                                              \
     }
 SLICE(even)
@@ -84,8 +86,8 @@ void sum_first_parts(uint first, uint end) {
 uvec2 find_slices() {
     const uint slices = args.lda / MK, first = k_begin / MK, end = k_end == args.k ? slices : k_end / MK;
     const uint run = PARTS * slices;
-    from_a = batch * (args.batch_a / P) * PARTS + begin_of(row0 + sub_row, args.m, MM, ACROSS_A, run);
-    from_b = batch * (args.batch_b / P) * PARTS + begin_of(col0 + sub_col, args.n, MN, ACROSS_B, run);
+    from_a = batch * (args.batch_a / P) * PARTS + begin_of(row0 + sub_row, args.m, ACROSS_A, run);
+    from_b = batch * (args.batch_b / P) * PARTS + begin_of(col0 + sub_col, args.n, ACROSS_B, run);
     return uvec2(first, end);
 }
 

@@ -16,7 +16,7 @@ constexpr Family from_split(std::string_view name, OperandSplit operand_split, V
                 r.multiple("a step is pairs of slices", "BK", t.BK, "2*MK", 2 * t.MK);
                 packed_rules::product(t, r);
             },
-        .copy_rules = packed_rules::matrices,
+        .copy_rules = packed_rules::small_matrices,
         .shared_bytes = packed_rules::bytes_for_d<false>,
         .refuses = too_short,
         .uses_matrix_units = true,

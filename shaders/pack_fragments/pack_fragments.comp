@@ -14,7 +14,7 @@
 //
 // Both operands are rows along k here: A's rows, B's columns (TRANS_B: it is B; TRANS_A: the operand is not
 // k-contiguous). The workspace, in chunks: [batch][row block of PACKED_ROW_BLOCK rows][slice of MK][part]
-// [matrix of the row block][invocation].
+// [matrix of the row block][chunk of it][invocation].
 //
 // An element becomes PARTS parts of type UNIT_A: one if the units take the type as it is. bf16x3 splits f32 into three
 // bf16, f16x2 into two f16. Elements of mixed types are decoded and rounded to f16; their rows in memory are a multiple
@@ -67,6 +67,7 @@ const uint SIZE = K_CONTIGUOUS ? PADDED_CHUNKS(BM, BN, P) : PADDED_CHUNKS(BN, BM
 shared uvec4 tile[PARTS * SIZE];
 
 const uint SIDE = IS_B ? MN : MM;                      // rows of a matrix
+const uint HELD = SIDE * MK / (SG * P);                // chunks of a matrix, in an invocation
 const uint MATRICES = BM / SIDE * (BN / MK);           // of the tile
 const uint LOADS = BM * BN / P / WG;
 
@@ -130,21 +131,23 @@ void write_matrix_a(uint row, uint k, uint part, uint at) {
     A_MATRIX m;
     if (K_CONTIGUOUS) coopMatLoad(m, tile, part * SIZE + row * ROW + k / P, ROW, ROWS);
     else coopMatLoad(m, tile, part * SIZE + k * ROW + row / P, ROW, COLUMNS);
-    if (m.length() * SG == SIDE * MK) PACKED[at + LANE] = BITS_OF(m);
+    if (m.length() * SG == SIDE * MK)
+        [[unroll]] for (uint c = 0; c < HELD; ++c) PACKED[at + c * SG + LANE] = BITS_OF(m, c * P);
     else coopMatStore(m, PACKED, at, MK / P, ROWS);
 }
 void write_matrix_b(uint row, uint k, uint part, uint at) {
     B_MATRIX m;
     if (K_CONTIGUOUS) coopMatLoad(m, tile, part * SIZE + row * ROW + k / P, ROW, COLUMNS);
     else coopMatLoad(m, tile, part * SIZE + k * ROW + row / P, ROW, ROWS);
-    if (m.length() * SG == SIDE * MK) PACKED[at + LANE] = BITS_OF(m);
+    if (m.length() * SG == SIDE * MK)
+        [[unroll]] for (uint c = 0; c < HELD; ++c) PACKED[at + c * SG + LANE] = BITS_OF(m, c * P);
     else coopMatStore(m, PACKED, at, MK / P, COLUMNS);
 }
 
 void pack_tile(uint row0, uint k0) {
     [[unroll]] for (uint i = 0; i < LOADS; ++i) put(uvec2(row0, k0), place_of(i));
     barrier();  // the tile is complete
-    const uint slices = args.ldd / MK, across = PACKED_ROW_BLOCK / SIDE * SG;
+    const uint slices = args.ldd / MK, across = PACKED_ROW_BLOCK * MK / P;
     const uint begin = PACKED_BEGIN + batch * (args.batch_d / P) * PARTS;
     for (uint i = SUBGROUP; i < MATRICES; i += WG / SG) {
         const uint row = i % (BM / SIDE) * SIDE, k = i / (BM / SIDE) * MK;
@@ -152,7 +155,7 @@ void pack_tile(uint row0, uint k0) {
         if (slice >= slices) continue;
         [[unroll]] for (uint part = 0; part < PARTS; ++part) {
             const uint at = begin + ((row_block * slices + slice) * PARTS + part) * across +
-                            (row0 + row) % PACKED_ROW_BLOCK / SIDE * SG;
+                            (row0 + row) % PACKED_ROW_BLOCK * MK / P;
             if (IS_B) write_matrix_b(row, k, part, at);
             else write_matrix_a(row, k, part, at);
         }

@@ -81,10 +81,21 @@ const std::string& emulated_device() { return name_of_device; }
 bool is_emulated(const plan::Kernel& kernel) { return modules.contains(kernel.module.name); }
 
 std::string emulate_matrices_of(const std::string& device) {
-    const bool others = device == "others";
-    auto caps = plan::parse_device_caps(file_text("devices/" + (others ? std::string("h200") : device) + ".txt"));
+    const bool others = device == "others", deeper = device == "deeper";
+    auto caps =
+        plan::parse_device_caps(file_text("devices/" + (others || deeper ? std::string("h200") : device) + ".txt"));
     if (!caps) return caps.status().text;
     emulated = *std::move(caps);
+    if (deeper) {  // of the device's own, without stand-ins: its compiler takes these matrices apart
+        name_of_device = device;
+        for (const plan::Kernel& kernel : plan::kernels())
+            if (kernel.module.family.packs_fragments) modules.insert(kernel.module.name);
+        mock_contexts({.function = nullptr, .change = [](VkgemmContext_T& context) {
+                           context.caps.matrix_shapes = {{plan::f16, plan::f16, plan::f32, plan::f32, 8, 8, 16}};
+                           context.kernels.emplace(context.caps);
+                       }});
+        return "";
+    }
     if (others) {
         emulated.subgroup_max = 64;
         emulated.matrix_shapes = {{plan::f16, plan::f16, plan::f32, plan::f32, 16, 8, 16},    // NVIDIA

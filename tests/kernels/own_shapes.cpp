@@ -32,4 +32,25 @@ TEST_CASE("matrix shapes of no row: 16x8x16, 8x8x8 in subgroups of 32, subgroups
     }
 }
 
+TEST_CASE("fragments of two chunks an invocation, by the device's own matrix units") {
+    if (emulated_device() != "deeper") return;
+    for (const char* const name : {"coopmat_packed_f16_64x64_8x8x16", "coopmat_packed_f16_f32_64x64_8x8x16"}) {
+        const vkgemm::plan::Kernel* const kernel = vkgemm::plan::find_kernel(name);
+        REQUIRE(kernel);
+        Tally tally(name);
+        uint64_t seed = 0;
+        for (const char* tile : {"WG=32,BM=32,BN=32,WM=16,WN=16,STAGES=3", "WG=32,BM=32,BN=32,WM=16,WN=16,STAGES=0",
+                                 "WG=16,BM=16,BN=16,BK=64,WM=16,WN=16,STAGES=3"})
+            for (const auto a : {rowMajor, columnMajor})
+                for (const auto b : {rowMajor, columnMajor}) {
+                    Case x = case_for(*kernel, 67, 37, 131);
+                    x.problem.a.layout = a;
+                    x.problem.b.layout = b;
+                    x.tile = tile;
+                    x.seed = ++seed;
+                    tally(x);
+                }
+    }
+}
+
 TEST_SUITE_END();

@@ -65,12 +65,16 @@ Twist twist_for(const Kernel& helper) {
     return {constants, helper.tile.WG};  // the limit, so that no wider one takes its place
 }
 
+bool same_matrices(const Tile& a, const Tile& b) {
+    return a.MM == b.MM && a.MN == b.MN && a.MK == b.MK && a.SG == b.SG;
+}
+
 bool helps(const Kernel& helper, const Kernel& product) {
     if (helper.module.family.packs_fragments)
         return product.module.is_product() && product.module.family.packs_fragments &&
                product.module.a == helper.module.a &&
                product.module.family.operand_split == helper.module.family.operand_split &&
-               product.tile.MK == helper.tile.MK;
+               same_matrices(product.tile, helper.tile);
     const bool packs = helper.module.role == plan::Role::packer;
     if (product.module.family.name != (packs ? "simt" : "tiled") || product.tile.WG > helper.tile.WG) return false;
     if (packs && helper.module.is_mixed()) return false;  // what converts has tests of its own
@@ -220,7 +224,8 @@ const Kernel* converter_of(const Kernel& product) {
     if (!m.is_product() || m.is_native() || !(m.takes_converted() || from_fragments)) return nullptr;
     for (const Kernel& k : plan::kernels())
         if (k.module.role == plan::Role::packer && k.module.is_mixed() && k.module.d == m.a &&
-            k.module.family.packs_fragments == from_fragments && (!from_fragments || k.tile.MK == product.tile.MK))
+            k.module.family.packs_fragments == from_fragments &&
+            (!from_fragments || same_matrices(k.tile, product.tile)))
             return &k;
     return nullptr;
 }

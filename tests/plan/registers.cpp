@@ -154,6 +154,18 @@ TEST_CASE("registers: Intel multiplies on its matrix units") {
         }
 }
 
+TEST_CASE("registers: Intel reads large operands straight from memory, once they are packed") {
+    Request request;
+    request.workspace_limit = 1 << 30;
+    for (const char* layout : {"nn", "nt", "tn", "tt"}) {
+        const std::string line = std::string("f16*f16 4096x4096x4096 layout=") + layout;
+        const Problem p = normalise(*complete(parse_problem(line)->problem)).problem;
+        CAPTURE(line);
+        CHECK(select(device("a770"), p, request)->kernel->name == "coopmat_packed_f16_64x64_8x8x16");
+        CHECK(select(device("b580"), p, request)->kernel->name == "coopmat_packed_f16_64x64_8x16x16");
+    }
+}
+
 TEST_CASE("registers: no choice spills, with and without workspace") {
     for (const DeviceCaps* caps : {&navi31, &gfx1201, &ampere, &adreno})
         for (const std::string& line : problem_lines()) {

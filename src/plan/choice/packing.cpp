@@ -13,8 +13,10 @@ namespace {
 
 constexpr uint64_t factor_bytes = 4;  // of the scale of a row
 
-// Of tiles that keep their rules: then subgroups have one size too, because each invocation holds 16 bytes of a matrix.
-bool same_matrices(const Tile& a, const Tile& b) { return a.MM == b.MM && a.MN == b.MN && a.MK == b.MK; }
+// In the same order: a subgroup of another size may hold them in another one.
+bool same_matrices(const Tile& a, const Tile& b) {
+    return a.MM == b.MM && a.MN == b.MN && a.MK == b.MK && a.SG == b.SG;
+}
 
 // The type that the kernel multiplies an operand in.
 Type factor_type(const Kernel& k, const Operand& x) { return k.module.factor_type(x.is_b(), x.matrix->type); }
