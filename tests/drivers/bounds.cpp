@@ -83,8 +83,10 @@ class Bounds {
             const uint32_t size = tool::subgroup_size_of(*program, c.step.tile, device_.caps.subgroup_size);
             const auto bound = tool::bound_of(tool::inner_loop(*program), architecture_, size);
             if (bound)
-                return Row{std::string(c.kernel().name), *bound, c.stats.spill(),
-                           c.kernel().module.family.uses_matrix_units};
+                return Row{.kernel = std::string(c.kernel().name),
+                           .bound = *bound,
+                           .spills = c.stats.spill(),
+                           .on_matrix_units = c.kernel().module.family.uses_matrix_units};
         }
         return std::nullopt;
     }
