@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the products fill fragments a[i] and b[j] from the workspace. If an invocation's registers hold each element once,
-// their bits are those of the chunks that it has loaded already, of which `bits` is the c-th. Otherwise the whole
+// How the products fill fragments a[i] and b[j] from the workspace. If an invocation's registers hold each element
+// once, their bits are those of the chunks that it has loaded already, of which `bits` is the c-th. Otherwise the whole
 // fragment is loaded row by row. `at` is the index in the array CHUNKS where the fragment begins. Functions write to
 // the arrays themselves, because a matrix that is passed to a function is copied.
 #ifndef VKGEMM_COOPMAT_PACKED_FILL_GLSL
