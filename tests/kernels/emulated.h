@@ -9,8 +9,8 @@
 namespace vkgemm::test {
 
 /// From now on the contexts of cases have the matrix units, subgroup sizes and shared memory of a device of
-/// tests/devices, and the shaders that stand in for these; "others": matrix shapes and subgroups that no row has; "deeper": matrices of
-/// 8x8x16 by a device that has 8x8x8, and no stand-in, for fragments of several chunks. To be
+/// tests/devices, and the shaders that stand in for these; "others": matrix shapes and subgroups that no row has;
+/// "deeper": matrices of 8x8x16 by a device that has 8x8x8, and no stand-in, for fragments of several chunks. To be
 /// called before the first case. "" or why not.
 std::string emulate_matrices_of(const std::string& device);
 /// That device, "" if there is none.
