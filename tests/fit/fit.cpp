@@ -83,6 +83,46 @@ TEST_CASE("a sample's cost and facts give the cost by which the library chooses"
     }
 }
 
+TEST_CASE("machine code is fitted beside shaders, whose costs are those of the tables") {
+    const plan::DeviceCaps caps = *plan::parse_device_caps(file_text("devices/h200_native.txt"));
+    const std::string text = "f16*f16+f32->f16 45x128x2496 batch=3 layout=tn";
+    const std::string row = "\"" + text + "\",f16,";
+    Reader reader(caps, Fitted::native);
+    REQUIRE(bool(reader.add(csv(row + "coopmat_f16_16x64x128,\"SPLIT=5,PACK=1\",1,2e-05,1,1\n" + row +
+                                "wgmma_f16_64x64x64,\"SPLIT=1,PACK=1\",1,1e-05,0,0\n"),
+                            0, 1)));
+    const bool has_native = plan::find_kernel("wgmma_f16_64x64x64") != nullptr;
+    CHECK(reader.left_out() == (has_native ? 0 : 1));
+    CHECK(reader.timings().tiles.size() == (has_native ? 1 : 0));
+    const std::vector<Sample>& samples = reader.timings().problems[0].samples;
+    REQUIRE(samples.size() == (has_native ? 2 : 1));
+    CHECK(samples[0].tile == no_tile);
+    plan::Request request;
+    request.workspace_limit = uint64_t{1} << 30;
+    request.kernel = "coopmat_f16_16x64x128";
+    request.tile = "SPLIT=5,PACK=1";
+    const auto choice =
+        plan::select(caps, plan::normalise(*plan::complete(plan::parse_problem(text)->problem)).problem, request);
+    REQUIRE(bool(choice));
+    CHECK(std::exp(samples[0].log_cost) == doctest::Approx(choice->schedule.cost).epsilon(1e-4));
+    HiddenUnits units;
+    CHECK(Network({}, 1, true).value(samples[0], units) == 0);
+    if (has_native) CHECK(samples[1].tile == 0);
+}
+
+TEST_CASE("the weights of facts stay where they are known") {
+    Network fitted({}, 1), known({}, 1, true);
+    const auto before = known.weights_of_fact(0), output = known.weights_of_fact(size_t(plan::TileFact::count));
+    CHECK(before != fitted.weights_of_fact(0));
+    for (Network* n : {&fitted, &known}) {
+        n->step(std::vector<float>(n->size(), 1.0F), 0.1F);
+        n->round(true);
+    }
+    CHECK(known.weights_of_fact(0) == before);
+    CHECK(known.weights_of_fact(size_t(plan::TileFact::count)) == output);
+    CHECK(Network({}, 1).weights_of_fact(0) != fitted.weights_of_fact(0));
+}
+
 TEST_CASE("comments separate runs of one problem") {
     const plan::DeviceCaps caps = h200();
     Reader reader(caps);

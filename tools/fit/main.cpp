@@ -21,6 +21,7 @@ struct Arguments {
     std::vector<std::string> devices = {"NVIDIA", "NVK"};
     std::vector<std::pair<std::string, float>> files;  // paths and weights
     size_t held_out = 0, generated = 2400;
+    bool native = false;
     Options options;
 };
 
@@ -60,7 +61,11 @@ void add_options(CLI::App& app, Arguments& a) {
                        "of the last file: fits without each of so many parts, and prints what is lost there")
             ->check(CLI::Range(2, 1000));
     held_out->excludes(out);
-    app.add_option("--generated", a.generated, "further problems that nobody timed")->capture_default_str();
+    CLI::Option* generated =
+        app.add_option("--generated", a.generated, "further problems that nobody timed")->capture_default_str();
+    app.add_flag("--native", a.native,
+                 "fits native kernels alone, beside shaders as they are, in a build that has them")
+        ->excludes(generated);
     app.add_option("--teachers", a.options.teachers, "networks before the last one")
         ->capture_default_str()
         ->check(CLI::Range(1, 1000));
@@ -123,7 +128,8 @@ int main(int count, char** words) try {
     text << std::ifstream(a.device).rdbuf();
     const auto caps = plan::parse_device_caps(text.str());
     if (!caps) return refuse(a.device + ": " + caps.status().text);
-    Reader reader(*caps);
+    Reader reader(*caps, a.native ? Fitted::native : Fitted::shaders);
+    a.options.known = a.native;
     for (size_t i = 0; i < a.files.size(); ++i) {
         const auto& [path, weight] = a.files[i];
         const auto found = reader.add(path, i, weight);
@@ -131,7 +137,7 @@ int main(int count, char** words) try {
         std::printf("%s: %zu problems\n", path.c_str(), *found);
     }
     if (reader.left_out()) std::printf("%zu rows left out: kernels without terms, or unknown\n", reader.left_out());
-    reader.generate(a.generated, a.options.seed);
+    if (!a.native) reader.generate(a.generated, a.options.seed);
     const Timings& all = reader.timings();
     if (a.held_out) {
         hold_out(all, a);
@@ -148,7 +154,7 @@ int main(int count, char** words) try {
     for (auto& [folder, terms] : files)
         if (!write(a.out + "/" + folder + "/terms.def", terms))
             return refuse("cannot write to " + a.out + "/" + folder);
-    if (!write(a.out + "/src/plan/choice/fact_weights.def", weights_text(network, a.devices)))
+    if (!a.native && !write(a.out + "/src/plan/choice/fact_weights.def", weights_text(network, a.devices)))
         return refuse("cannot write to " + a.out + "/src/plan/choice");
 } catch (const std::exception& e) {
     return refuse(e.what());

@@ -12,9 +12,18 @@ constexpr size_t fact_count = size_t(plan::TileFact::count);
 constexpr double mean_decay = 0.9, square_decay = 0.99;
 constexpr int most = 127;  // of a weight in its unit
 
+// Of each fact, and the output, in the order of the facts: the rows of fact_weights.def.
+constexpr int known_weights[fact_count + 1][hidden_units] = {
+#define FITTED_ON(part_of_name)
+#define FACT_WEIGHTS(fact, ...) {__VA_ARGS__},
+#include "plan/choice/fact_weights.def"
+#undef FITTED_ON
+#undef FACT_WEIGHTS
+};
+
 }  // namespace
 
-Network::Network(const std::vector<TileInFit>& tiles, unsigned seed) {
+Network::Network(const std::vector<TileInFit>& tiles, unsigned seed, bool known) {
     std::map<std::pair<std::string, uint32_t>, size_t> groups;
     for (const TileInFit& t : tiles)
         group_.push_back(
@@ -44,10 +53,14 @@ Network::Network(const std::vector<TileInFit>& tiles, unsigned seed) {
     scatter(output_, 0.3 / std::sqrt(double(hidden_units)));
     scatter(shared_, 0.3);
     scatter(offsets_, 0.1);
+    for (size_t i = 0; known && i < output_.end; ++i)  // the facts' and then the output's
+        weights_[i] = plan::weight_unit * float(known_weights[i / hidden_units][i % hidden_units]);
+    facts_.stays = output_.stays = known;
     round(false);
 }
 
 float Network::value(const Sample& x, HiddenUnits& units) const {
+    if (x.tile == no_tile) return 0;
     const float* const offsets = &read_[offsets_.begin + x.tile * hidden_units];
     const float* const terms = &read_[terms_.begin + x.tile * fact_count];
     HiddenUnits sum;
@@ -69,6 +82,7 @@ float Network::value(const Sample& x, HiddenUnits& units) const {
 
 void Network::add_gradient(const Sample& x, const HiddenUnits& units, float of_value,
                            std::vector<float>& gradient) const {
+    if (x.tile == no_tile) return;
     HiddenUnits of_sum;
     float* const offsets = &gradient[offsets_.begin + x.tile * hidden_units];
     float* const shared = &gradient[shared_.begin + group_[x.tile] * hidden_units];
@@ -106,7 +120,7 @@ void Network::step(const std::vector<float>& gradient, float rate) {
     const auto of_mean = static_cast<float>(1 / (1 - mean_left_)),
                of_square = static_cast<float>(1 / (1 - square_left_));
     for (const Part* p : parts())
-        for (size_t i = p->begin; i < p->end; ++i) {
+        for (size_t i = p->begin; i < p->end && !p->stays; ++i) {
             mean_[i] += float(1 - mean_decay) * (gradient[i] - mean_[i]);
             square_[i] += float(1 - square_decay) * (gradient[i] * gradient[i] - square_[i]);
             weights_[i] -=

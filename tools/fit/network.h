@@ -8,8 +8,9 @@ namespace vkgemm::fit {
 class Network {
    public:
     /// Tiles of one family and size of elements share offsets, to which each adds its own: so those of which little was
-    /// timed are judged as their like.
-    Network(const std::vector<TileInFit>& tiles, unsigned seed);
+    /// timed are judged as their like. `known`: what facts add to the hidden units, and the units' output, are those of
+    /// fact_weights.def, and stay.
+    Network(const std::vector<TileInFit>& tiles, unsigned seed, bool known = false);
 
     /// The logarithm of the factor on the cost, without its limits; and the hidden units, for add_gradient().
     float value(const Sample&, HiddenUnits& units) const;
@@ -31,6 +32,7 @@ class Network {
     struct Part {  // of the weights
         size_t begin, end;
         float unit, fading;
+        bool stays = false;
     };
     std::vector<int> in_units(const Part&, size_t begin, size_t count) const;
 

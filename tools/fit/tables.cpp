@@ -23,6 +23,7 @@ std::string listed(const std::vector<int>& numbers) {
 }
 
 std::string_view folder_of(const plan::Kernel& k) {
+    if (k.module.is_native()) return "native";
     struct Row {
         std::string_view module, folder;
     };

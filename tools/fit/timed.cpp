@@ -20,24 +20,12 @@ constexpr uint32_t alignment = 16;
 constexpr size_t most_generated = 80;     // samples of a problem that nobody timed
 constexpr double generated_within = 1.8;  // times its least cost
 
-// Whether its family may have terms: no machine code, no sums of f64, and not what few problems choose.
+// Whether its family may have terms: no sums of f64, and not what few problems choose; no variant of machine code.
 bool may_have_terms(const plan::Kernel& k) {
     static constexpr std::string_view without[] = {"naive", "cpu"};
-    return k.module.is_product() && !k.module.is_native() && !k.module.is_mixed() &&
-           k.module.element_bytes().accumulator != 8 &&
+    return k.module.is_product() && !(k.module.is_native() && !k.module.family.variant.empty()) &&
+           !k.module.is_mixed() && k.module.element_bytes().accumulator != 8 &&
            std::ranges::find(without, k.module.family.name) == std::end(without);
-}
-
-// The kernel that names the terms of this one. null: the tile is of no row.
-const plan::Kernel* namesake(const plan::Kernel& k, const plan::Tile& t) {
-    const auto shares_terms = [&](const plan::Kernel& other) {
-        const plan::Tile& o = other.tile;
-        return may_have_terms(other) && other.module.family.name == k.module.family.name &&
-               other.module.element_bytes().a == k.module.element_bytes().a && o.BM == t.BM && o.BN == t.BN &&
-               o.BK == t.BK && o.DEPTH == t.DEPTH && o.WG == t.WG;
-    };
-    const auto found = std::ranges::find_if(plan::kernels(), shares_terms);
-    return found == plan::kernels().end() ? nullptr : &*found;
 }
 
 plan::Result<plan::Problem> problem_of(const std::string& text) {
@@ -50,7 +38,23 @@ plan::Result<plan::Problem> problem_of(const std::string& text) {
 
 }  // namespace
 
-Reader::Reader(const plan::DeviceCaps& caps) : caps_(caps), device_(caps) {}
+Reader::Reader(const plan::DeviceCaps& caps, Fitted fitted) : caps_(caps), device_(caps), fitted_(fitted) {}
+
+bool Reader::is_fitted(const plan::Kernel& k) const {
+    return may_have_terms(k) && k.module.is_native() == (fitted_ == Fitted::native);
+}
+
+// The kernel that names the terms of this one. null: the tile is of no row.
+const plan::Kernel* Reader::namesake(const plan::Kernel& k, const plan::Tile& t) const {
+    const auto shares_terms = [&](const plan::Kernel& other) {
+        const plan::Tile& o = other.tile;
+        return is_fitted(other) && other.module.family.name == k.module.family.name &&
+               other.module.element_bytes().a == k.module.element_bytes().a && o.BM == t.BM && o.BN == t.BN &&
+               o.BK == t.BK && o.DEPTH == t.DEPTH && o.WG == t.WG;
+    };
+    const auto found = std::ranges::find_if(plan::kernels(), shares_terms);
+    return found == plan::kernels().end() ? nullptr : &*found;
+}
 
 std::optional<size_t> Reader::tile_of(const plan::Kernel& k, const plan::Tile& t) {
     const plan::Kernel* const kernel = namesake(k, t);
@@ -67,18 +71,18 @@ std::optional<Sample> Reader::sample(const plan::Kernel& k, const plan::Tile& t,
     plan::Request request;
     request.workspace_limit = workspace;
     request.operand_alignment = alignment;
-    request.corrected = false;
+    request.corrected = !is_fitted(k);
     const plan::KernelCost of_kernel(k, t, caps_);
     const auto best = plan::best_schedule({k, t, of_kernel}, device_, p, request);
     if (!best || !std::isfinite(best->cost)) return std::nullopt;
+    const auto log_cost = static_cast<float>(std::log(best->cost));
+    if (!is_fitted(k)) return Sample{.log_cost = log_cost};
     const plan::ProductCost cost(of_kernel, p, false);
     const auto all = best->operands();
     const auto effects = cost.effects_of(all, alignment);
     const std::optional<size_t> tile = tile_of(k, t);
     if (!tile) return std::nullopt;
-    return Sample{.tile = *tile,
-                  .facts = cost.facts(all, best->parts, best->split, effects),
-                  .log_cost = static_cast<float>(std::log(best->cost))};
+    return Sample{.tile = *tile, .facts = cost.facts(all, best->parts, best->split, effects), .log_cost = log_cost};
 }
 
 plan::Result<size_t> Reader::add(const std::string& path, size_t number, float weight) {
@@ -117,7 +121,8 @@ plan::Result<size_t> Reader::add(const std::string& path, size_t number, float w
         const double seconds = std::strtod(f[at[4]].c_str(), nullptr);
         const auto tile = k ? plan::with_constants(k->tile, f[at[3]]) : plan::Result<plan::Tile>(plan::Tile{});
         std::optional<Sample> found;
-        if (k && tile && seconds > 0 && may_have_terms(*k)) found = sample(*k, *tile, *problem);
+        const bool compared = k && (is_fitted(*k) || (fitted_ == Fitted::native && !k->module.is_native()));
+        if (compared && tile && seconds > 0) found = sample(*k, *tile, *problem);
         if (!found) {
             ++left_out_;
             continue;
@@ -161,7 +166,7 @@ void Reader::generate(size_t count, unsigned seed) {
         float least = INFINITY;
         for (const auto& x : device_.products(*p)) {
             const plan::Kernel& k = *x.kernel;
-            if (!x.fits || !may_have_terms(k) || p->accuracy < k.module.family.accuracy || !k.module.has_types_of(*p) ||
+            if (!x.fits || !is_fitted(k) || p->accuracy < k.module.family.accuracy || !k.module.has_types_of(*p) ||
                 plan::unfit(k, k.tile, caps_, *p, plan::Binding::addresses))
                 continue;
             for (uint32_t pack = 1; pack <= 4; ++pack)

@@ -11,10 +11,12 @@ using plan::hidden_units;
 using plan::HiddenUnits;
 using plan::TileFacts;
 
+inline constexpr size_t no_tile = SIZE_MAX;
+
 struct Sample {
-    size_t tile;  // in Timings::tiles
-    TileFacts facts;
-    float log_cost;         // without terms
+    size_t tile = no_tile;  // in Timings::tiles; no_tile: its cost is not fitted
+    TileFacts facts = {};
+    float log_cost = 0;     // without terms; with those of the tables where it is not fitted
     float log_seconds = 0;  // of what nobody timed: what teachers predict
     bool is_final = false;  // timed in turn with the other best ones
 };
@@ -38,11 +40,14 @@ struct Timings {
     std::vector<TimedProblem> problems;
 };
 
+/// Whose terms are fitted. Shaders are compared with one another; machine code (native) also with shaders, whose costs
+/// are then those of the tables.
+enum class Fitted : uint8_t { shaders, native };
+
 /// Reads CSV files and derives the facts.
 class Reader {
    public:
-    /// `workspace`: that the measured plans might use.
-    explicit Reader(const plan::DeviceCaps& caps);
+    explicit Reader(const plan::DeviceCaps& caps, Fitted fitted = Fitted::shaders);
 
     /// Its problems are of file `number`, and count `weight` times.
     plan::Result<size_t> add(const std::string& path, size_t number, float weight);
@@ -53,11 +58,14 @@ class Reader {
     const Timings& timings() const { return timings_; }
 
    private:
+    bool is_fitted(const plan::Kernel&) const;
+    const plan::Kernel* namesake(const plan::Kernel&, const plan::Tile&) const;
     std::optional<Sample> sample(const plan::Kernel&, const plan::Tile&, const plan::Problem&);
     std::optional<size_t> tile_of(const plan::Kernel&, const plan::Tile&);  // nullopt: a tile that no kernel has
 
     const plan::DeviceCaps& caps_;
     plan::DeviceKernels device_;
+    Fitted fitted_;
     std::map<const plan::Kernel*, size_t> index_;
     Timings timings_;
     size_t left_out_ = 0;

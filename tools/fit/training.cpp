@@ -88,8 +88,8 @@ class Lesson {
 };
 
 Network train(const Timings& all, std::vector<size_t> problems, const Times& times, size_t epochs, unsigned seed,
-              bool rounded) {
-    Network network(all.tiles, seed);
+              bool known, bool rounded) {
+    Network network(all.tiles, seed, known);
     std::mt19937 random(seed + 1);
     const size_t steps_of_epoch = divUp(problems.size(), batch), steps = epochs * steps_of_epoch;
     std::vector<float> gradient;
@@ -153,10 +153,10 @@ Network fit(const Timings& all, const std::vector<size_t>& problems, const Optio
     for (size_t i = 0; i < o.teachers; ++i)
         threads.emplace_back([&, i] {
             const auto seed = static_cast<unsigned>(1000 * o.seed + 10 * i);
-            teachers[i] = train(all, timed, times, o.teacher_epochs, seed, false);
+            teachers[i] = train(all, timed, times, o.teacher_epochs, seed, o.known, false);
         });
     for (std::thread& t : threads) t.join();
-    return train(all, problems, taught(all, teachers), o.epochs, 1000 * o.seed + 500, true);
+    return train(all, problems, taught(all, teachers), o.epochs, 1000 * o.seed + 500, o.known, true);
 }
 
 double loss_of(const TimedProblem& p, const Network& network) {

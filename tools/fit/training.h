@@ -9,6 +9,7 @@ struct Options {
     size_t teachers = 5;
     size_t teacher_epochs = 80, epochs = 140;  // of the teachers, and of the network that learns from them
     unsigned seed = 1;
+    bool known = false;  // the weights of facts, which shaders' terms are made for
 };
 
 /// A network for tables, fitted to `problems`, of which those that were generated take part in the last step alone.
