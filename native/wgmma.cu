@@ -19,6 +19,7 @@ namespace {
 // The matrix units want elements of one byte to run along k.
 #if PASTE(BYTES_OF_, VKGEMM_A) == 8
 KERNEL(128, 128, 16, nt, 6)
+KERNEL(128, 64, 16, nt, 8)
 #else
 #    if PASTE(BYTES_OF_, VKGEMM_A) == 1
 #        define EVERY_LAYOUT(BM, BN, STAGES) KERNEL(BM, BN, 128, nt, STAGES)

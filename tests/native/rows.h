@@ -42,6 +42,7 @@ const Row rows[] = {
     {"64x128x64", {.WG = 384, .BM = 64, .BN = 128, .BK = 64, .STAGES = 8, .RASTER = 8}},
     {"64x64x64", {.WG = 384, .BM = 64, .BN = 64, .BK = 64, .STAGES = 12, .RASTER = 8}},
     {"64x32x64", {.WG = 384, .BM = 64, .BN = 32, .BK = 64, .STAGES = 16, .RASTER = 8}},
+    {"128x64x16", {.WG = 384, .BM = 128, .BN = 64, .BK = 16, .STAGES = 8, .RASTER = 8}},
     {"128x128x16", {.WG = 384, .BM = 128, .BN = 128, .BK = 16, .STAGES = 6, .RASTER = 8}},
     {"128x256x128", {.WG = 384, .BM = 128, .BN = 256, .BK = 128, .STAGES = 4, .RASTER = 8}},
     {"128x192x128", {.WG = 384, .BM = 128, .BN = 192, .BK = 128, .STAGES = 4, .RASTER = 8}},
