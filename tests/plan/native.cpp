@@ -185,8 +185,12 @@ TEST_CASE("problems whose kernels were measured on an H200 have the one that was
     const DeviceCaps native = device("h200_native");
     // 17.7 us; coopmat_f16_128x128x64 takes 23.
     CHECK(kernels_of(native, "f16*f16 128x128x65536 layout=nt", {}) == "wgmma_f16_64x128x64 reduce_f16_64");
-    // 131 us; packed fragments take 233.
-    CHECK(kernels_of(native, "bf16*bf16 1086x1086x64 batch=64", {}) == "pack_16_64x64 wgmma_bf16_64x128x64");
+    // 132 us; 64x128x64 takes 131, and packed fragments 233.
+    CHECK(kernels_of(native, "bf16*bf16 1086x1086x64 batch=64", {}) == "pack_16_64x64 wgmma_bf16_128x128x64");
+    // 143 us; the tile 128x192x64 takes 152.
+    CHECK(kernels_of(native, "f16*f16 1110x1110x64 batch=64", {}) == "pack_16_64x64 wgmma_f16_128x128x64");
+    // 57.7 us; wgmma_f16_64x128x64 takes 73.4.
+    CHECK(kernels_of(native, "f16*f16 1x28672x4096 layout=nt", {}).starts_with("gemv_f16_1x"));
     // 506 us; one slice takes 631 by 128x128x64.
     CHECK(kernels_of(native, "f16*f16 1162x8192x16384 layout=nt", {}) == "wgmma_f16_128x256x64 reduce_f16_1024");
     // 4.4 us; native 5.3.
