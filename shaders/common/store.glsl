@@ -7,9 +7,19 @@ uint index_partial(uint row, uint col) { return ((slice * args.batch + batch) * 
 
 bool is_in_d(uint row, uint col) { return inside(row, col, args.m, args.n) && HAS_ROW(row); }
 
+// For f64 from int8, bare sums are written as remainders.
+#if defined(TYPE_A_IS_I8) && defined(TYPE_D_IS_I32) && !defined(VKGEMM_GROUPED)
+#include "common/remainders.glsl"
+const bool AS_REMAINDERS = PARTIAL != 0 && FORMAT_D == VKGEMM_TYPE_U8;
+#define IF_REMAINDERS(statement) if (AS_REMAINDERS) { statement } else
+#else
+#define IF_REMAINDERS(statement)
+#endif
+
 // Writes one element of D; outside D nothing is written.
 void store_d(uint row, uint col, acc_t sum) {
     const bool in_d = is_in_d(row, col);
+    IF_REMAINDERS(if (in_d) store_remainder(row, col, sum);)
     if (PARTIAL != 0) {
         if (in_d) ONE_FROM(partial, args.d, index_partial(row, col)) = STORE(ACC, sum);
     } else {
@@ -33,6 +43,7 @@ const uint ONE_BY_ONE_C = TRANS_C + FORMAT_C + (~ALIGNED & (WIDE_C | WIDE_D));  
 const uint ONE_BY_ONE_RESIDUAL = FORMAT_RESIDUAL + (~ALIGNED & WIDE_D);
 
 void store_partial4(uint row, uint col, acc4_t sum) {
+    IF_REMAINDERS(if (is_in_d(row, col)) store_remainders(row, col, sum);)
     if (WHOLE != 0) {  // so n is a multiple of 4
         SET_FOUR(partial, ACC, args.d, index_partial(row, col), sum)
     } else {

@@ -47,6 +47,7 @@ uint noted(uint operand, uint i, uint size) {
 #define traced_c BIND_C
 #define traced_d BIND_D
 #define traced_partial BIND_D
+#define traced_remainder BIND_D
 #define traced_bias BIND_BIAS
 #define traced_scale BIND_SCALE
 #define traced_residual BIND_RESIDUAL

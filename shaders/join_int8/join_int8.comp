@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The last pass of f64 from int8: makes each element of D of the sums that the products of int8 left in the workspace,
-// one for each modulus, and the exponents that split_int8 scaled its row and column by. Only integers are used, so the
-// device needs no f64, and every device gives the same bits.
+// The last pass of f64 from int8: makes each element of D of what the products of int8 left in the workspace, a sum for
+// each modulus, or what remains of it (common/remainders.glsl), and of the exponents that split_int8 scaled its row and
+// column by. Only integers are used, so the device needs no f64, and every device gives the same bits.
 //
 //     bias: the sums, plane by plane (slices of K one behind the other)      an invocation: one element
 //     +---------+  +---------+                                               1. each sum modulo its p
@@ -23,19 +23,28 @@ WORDS(bias, int, 4, BIND_BIAS, readonly)
 WORDS(scale, int, 4, BIND_SCALE, readonly)
 WORDS(residual, int, 4, BIND_RESIDUAL, readonly)
 
+const bool OF_REMAINDERS = FORMAT_BIAS == VKGEMM_TYPE_U8;  // whose rows are whole words
+
+// What is left at the i-th place of all planes.
+int left(uint i) {
+    if (OF_REMAINDERS) return AT(bias, args.bias.x / 4, i / 4) >> 8 * (i & 3) & 0xff;
+    return AT(bias, args.bias.x * 2, i);
+}
+
 // The product of a finite row and column, rounded. The sums of all slices of K wrap around only where p is 2^8.
 uvec2 finite_product(uint row, uint col, int exponent) {
     const uint k = (args.k + MODULI_PAD_K - 1) / MODULI_PAD_K * MODULI_PAD_K;
     const uint slices = (k + args.k_chunk - 1) / args.k_chunk;
     const uint plane = args.m * args.batch_a, at = row * args.batch_a + col;
     int sums[MODULI];
-    [[unroll]] for (uint t = 0; t < MODULI; ++t) sums[t] = AT(bias, args.bias.x * 2, at + t * plane);
+    [[unroll]] for (uint t = 0; t < MODULI; ++t) sums[t] = left(at + t * plane);
     for (uint s = 1; s < slices; ++s)
         [[unroll]] for (uint t = 0; t < MODULI; ++t)
-            sums[t] += AT(bias, args.bias.x * 2, at + (s * MODULI + t) * plane);
+            sums[t] += left(at + (s * MODULI + t) * plane);
     clear_limbs();
 #define X(t, p, reciprocal, of_middle, of_high, inverse, inverse_16, inverse_31, l0, l1, l2, l3, l4, l5) \
-    ADD_REMAINDER(sums[t], p, reciprocal, inverse, inverse_16, inverse_31, l0, l1, l2, l3, l4, l5)
+    if (OF_REMAINDERS) ADD_REMAINDER(uint(sums[t]), p, reciprocal, l0, l1, l2, l3, l4, l5)           \
+    else ADD_SUM(sums[t], p, reciprocal, inverse, inverse_16, inverse_31, l0, l1, l2, l3, l4, l5)
     VKGEMM_MODULI(X)
 #undef X
     uint sign;

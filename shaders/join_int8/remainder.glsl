@@ -15,20 +15,26 @@ void clear_limbs() {
 #undef X
 }
 
+// Adds what x, which is below 2^30, is modulo p, times P / p.
+#define ADD_REMAINDER(x, p, reciprocal, l0, l1, l2, l3, l4, l5) \
+    {                                                           \
+        uint quotient, rest;                                    \
+        umulExtended(x, reciprocal, quotient, rest);            \
+        rest = x - (quotient >> 7) * p;                         \
+        limb[0] += rest * l0;                                   \
+        limb[1] += rest * l1;                                   \
+        limb[2] += rest * l2;                                   \
+        limb[3] += rest * l3;                                   \
+        limb[4] += rest * l4;                                   \
+        limb[5] += rest * l5;                                   \
+    }
+
 // Adds what a sum of products of int8 is modulo p, times the multiple of P / p that is 1 modulo p.
-#define ADD_REMAINDER(sum, p, reciprocal, inverse, inverse_16, inverse_31, l0, l1, l2, l3, l4, l5) \
-    {                                                                                              \
-        const uint biased = uint(sum) + 0x80000000u;                                               \
-        const uint x = (biased >> 16) * inverse_16 + (biased & 0xffffu) * inverse + inverse_31;    \
-        uint quotient, rest;                                                                       \
-        umulExtended(x, reciprocal, quotient, rest);                                               \
-        rest = x - (quotient >> 7) * p;                                                            \
-        limb[0] += rest * l0;                                                                      \
-        limb[1] += rest * l1;                                                                      \
-        limb[2] += rest * l2;                                                                      \
-        limb[3] += rest * l3;                                                                      \
-        limb[4] += rest * l4;                                                                      \
-        limb[5] += rest * l5;                                                                      \
+#define ADD_SUM(sum, p, reciprocal, inverse, inverse_16, inverse_31, l0, l1, l2, l3, l4, l5)          \
+    {                                                                                                 \
+        const uint biased = uint(sum) + 0x80000000u;                                                  \
+        const uint of_sum = (biased >> 16) * inverse_16 + (biased & 0xffffu) * inverse + inverse_31;  \
+        ADD_REMAINDER(of_sum, p, reciprocal, l0, l1, l2, l3, l4, l5)                                  \
     }
 
 // Carries into the last limb; limbs may be negative.

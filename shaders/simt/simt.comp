@@ -55,6 +55,7 @@ void store(uint row, uint col, acc4_t sum) {
         if (IN_FOURS && is_in_d(row, col)) put_d4(index_d(ROW_OF_D(row), col), value);
     } else if (is_in_d(row, col)) {
         const uint at = ((slice * args.batch + batch) * args.m + row) * args.ldd + col;
+        IF_REMAINDERS(store_remainders(row, col, sum);)
         SET_FOUR(partial, ACC, args.d, at, sum)
     }
 }

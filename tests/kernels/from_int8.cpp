@@ -104,6 +104,19 @@ TEST_CASE("f64_split: slices of K, and each kernel's edges") {
     for (const char* const line : {"f64*f64 4x4x6000", "f64*f64 70x130x90"}) check({.line = line}, seed_or(9), true);
 }
 
+TEST_CASE("f64_split: families of int8, whose sums leave by one element or by four") {
+    for (const char* const kernel : {"simt_i8_32x32x16", "simt_i8_64x64x16", "tiled_i8_8x8"})
+        for (const char* const line : {"f64*f64 33x67x90", "f64*f64 64x64x128 layout=tt", "f64*f64 5x6x2000"}) {
+            const auto parsed = vkgemm::plan::parse_problem(std::string(line) + " accuracy=f64_split");
+            const auto plan =
+                device().context().createPlan(parsed->problem, {.kernel = kernel, .workspaceLimit = uint64_t{1} << 30});
+            if (!plan)
+                MESSAGE("not on this device: ", plan.status().text);
+            else
+                check({.line = line, .fill = Values::phi_2, .kernel = kernel}, seed_or(15));
+        }
+}
+
 TEST_CASE("f64_split: operands that come packed, whose bytes serve on every device") {
     for (const Values fill : {Values::phi_2, Values::special})
         for (const char* const line :

@@ -140,10 +140,29 @@ TEST_CASE("f64_split: two splits, a batch of products, and a join, each part of 
             CHECK(s[1].offsets[BIND_D] >= s[0].offsets[BIND_D] + s[0].bytes[BIND_D]);
             CHECK(s[2].offsets[BIND_D] >= s[1].offsets[BIND_D] + s[1].bytes[BIND_D]);
             CHECK(s[3].offsets[BIND_BIAS] == s[2].offsets[BIND_D]);
-            const uint64_t sums = 4 * MODULI * p.m * s[3].args.batch_a * plan.choice.schedule.split.slices;
+            const uint64_t left = bytes == 1 ? 1 : 4;  // remainders, or sums
+            const uint64_t sums = left * MODULI * p.m * s[3].args.batch_a * plan.choice.schedule.split.slices;
+            CHECK(s[2].constants.FORMAT_D == (left == 1 ? VKGEMM_TYPE_U8 : 0));
+            CHECK(s[3].constants.FORMAT_BIAS == s[2].constants.FORMAT_D);
+            CHECK((left == 4 || s[2].args.ldd % 4 == 0));
+            CHECK(s[3].args.batch_a == s[2].args.ldd);
             CHECK(plan.steps.slots[VKGEMM_SLOT_WORKSPACE].bytes == s[2].offsets[BIND_D] + sums);
             CHECK(s[3].args.k_chunk == s[2].args.k_chunk);
         }
+    }
+}
+
+TEST_CASE("f64_split: kernels in machine code leave sums, and shaders remainders of them") {
+    const DeviceCaps caps = device("h200_native");
+    Request request;
+    request.workspace_limit = uint64_t{1} << 40;
+    request.addresses = true;
+    for (const auto native : {Request::Native::allowed, Request::Native::excluded}) {
+        request.native = native;
+        const auto plan = make_plan(DeviceKernels(caps),
+                                    parse_problem("f64*f64 4096x4096x4096 accuracy=f64_split")->problem, request);
+        REQUIRE(plan);
+        CHECK(leaves_remainders(plan->choice.schedule) == !plan->choice.kernel->module.is_native());
     }
 }
 
@@ -162,7 +181,7 @@ TEST_CASE("f64_split: what comes packed is not split again, and has the same key
     const Plan both = planned(device("h200"), "f64*f64 300x200x1000 packed_a=any packed_b=any");
     CHECK(both.steps.steps.size() == 2);
     CHECK(!both.steps.steps[0].waits);
-    CHECK(both.steps.slots[VKGEMM_SLOT_WORKSPACE].bytes == both.steps.steps[1].offsets[BIND_BIAS] + 60 * 300 * 200);
+    CHECK(both.steps.slots[VKGEMM_SLOT_WORKSPACE].bytes == both.steps.steps[1].offsets[BIND_BIAS] + 15 * 300 * 200);
 }
 
 TEST_CASE("f64_split: the bound is below that of f64 arithmetic") {
@@ -263,7 +282,8 @@ TEST_CASE("f64_split: sizes that vary have a kernel for each range, and stay wit
             CHECK(join.offsets[BIND_BIAS] == product.offsets[BIND_D]);
             CHECK(finish.args.m == sizes.m);
             const uint64_t slices = (product.args.k + product.args.k_chunk - 1) / product.args.k_chunk;
-            const uint64_t end = product.offsets[BIND_D] + 4 * MODULI * slices * sizes.m * join.args.batch_a;
+            const uint64_t left = product.constants.FORMAT_D == VKGEMM_TYPE_U8 ? 1 : 4;
+            const uint64_t end = product.offsets[BIND_D] + left * MODULI * slices * sizes.m * join.args.batch_a;
             CHECK(run.slots[VKGEMM_SLOT_WORKSPACE].bytes == end);
             CHECK(end <= plan.steps.slots[VKGEMM_SLOT_WORKSPACE].bytes);
         }

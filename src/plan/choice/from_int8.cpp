@@ -28,7 +28,7 @@ double cost_of_passes(const Schedule& s, const Problem& p, const DeviceCaps& dev
             split += 3 * info(f64).bytes * rows * p.k + bytes_of_planes(*planes);
     const auto pass = [&](uint64_t bytes) { return packing_cost(dev, 1, bytes, false, UINT64_MAX, 0); };
     const double finished = p.epilogue.count ? first_pass_cost(dev) + pass(2 * d) : 0;
-    return 2 * first_pass_cost(dev) + pass(split) + pass(d + info(i32).bytes * sums_of(s)) + finished;
+    return 2 * first_pass_cost(dev) + pass(split) + pass(d + info(s.problem.accumulate).bytes * sums_of(s)) + finished;
 }
 
 // How an operand is split: in a pass of its own, or ahead.
@@ -66,6 +66,10 @@ std::optional<Status> add_passes(Choice& choice, const Problem& p, const DeviceK
             "accuracy=f64_split needs the kernels split_int8, join_int8 and finish_f64, which this build or device "
             "lacks ('vkgemm kernels' has the reasons); leave the accuracy at its default"};
     Schedule& s = choice.schedule;
+    if (s.problem.a.type == i8 && !choice.kernel->module.is_native()) {
+        s.problem.accumulate = u8;
+        s.pads_sums = true;
+    }
     const auto all = operands(p);
     if (auto why = add_split(s.a, all[0], s.problem.a, p.packedA, device)) return why;
     if (auto why = add_split(s.b, all[1], s.problem.b, p.packedB, device)) return why;
@@ -122,9 +126,12 @@ Problem multiplied(const Problem& p, const DeviceCaps& dev) {
     return is_from_int8(p) ? multiplied_as(dev.features & need::storage8 ? i8 : i32, p) : p;
 }
 
+bool leaves_remainders(const Schedule& s) { return s.problem.accumulate == u8; }
+
 Schedule resized_from_int8(const Schedule& chosen, const Tile& t, const Problem& p) {
     Schedule out = chosen;
     out.problem = multiplied_as(chosen.problem.a.type, p);
+    out.problem.accumulate = chosen.problem.accumulate;
     place_passes(out, p);
     out.split = split_of(chosen.split.slices, t, out.problem);
     out.split.reducer = chosen.split.reducer;
