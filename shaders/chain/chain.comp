@@ -143,7 +143,7 @@ void finish(const Layer l, uint row0) {
 void compute(const Layer l, uint row0) {
     if (RESIDENT == 0) {
         barrier();  // no subgroup reads the weights of the layer before
-        load_weights(l);
+        load_weights(l, 0);
         barrier();
     }
     if (has_residual(l)) prefetch_residual(l, row0);
@@ -160,10 +160,8 @@ void main() {
     if (COUNTED != 0 && gl_WorkGroupID.x >= blocks) return;
     const uint mine = gl_SubgroupID * groups + gl_WorkGroupID.x, turn = SUBGROUPS * groups;
     prefetch_rows(mine * WM);
-    EACH_LAYER(load_bias);
-    if (RESIDENT != 0) {
-        EACH_LAYER(load_weights);
-    }
+    EACH_LAYER(ask_for_weights);
+    EACH_LAYER(put_weights);
     barrier();
     for (uint first = gl_WorkGroupID.x; first < blocks; first += turn) {
         const uint row0 = (first + gl_SubgroupID * groups) * WM;

@@ -97,7 +97,7 @@ bool has_residual(const Layer l) { return (l.flags & CHAIN_STEP) == VKGEMM_STEP_
 float activated(const Layer l, float x) {
     float y = x;
     switch (l.flags & CHAIN_STEP) {
-        case VKGEMM_STEP_RELU: y = isnan(x) ? x : max(x, 0.0); break;
+        case VKGEMM_STEP_RELU: y = floatBitsToInt(x) <= int(0xff800000) ? 0.0 : x; break;  // from -0 to -infinity
         case VKGEMM_STEP_GELU: y = x / (1.0 + exp2(x * (-2.3022081985 - 0.1029432396 * (x * x)))); break;
         case VKGEMM_STEP_SILU: y = x / (1.0 + exp2(-1.4426950409 * x)); break;
         case VKGEMM_STEP_LEAKY_RELU: y = x > 0 ? x : uintBitsToFloat(l.step_low) * x; break;

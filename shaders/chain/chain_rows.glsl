@@ -25,38 +25,56 @@ void store_chunk(uvec2 to, uint at, uint count, bool wide, bool ragged, uvec4 ch
     }
 }
 
-void load_weights(const Layer l) {
+// A chunk of the weights of a layer, as it is in memory and in shared memory, where rows end with a chunk of padding.
+#define WEIGHT_ROWS(l) PADDED((l.flags & CHAIN_TRANS_B) != 0 ? l.n : l.k)
+#define WEIGHT_CHUNKS_ACROSS(l) (PADDED((l.flags & CHAIN_TRANS_B) != 0 ? l.k : l.n) / 8)
+uvec4 weight_chunk(const Layer l, uint e) {
     const bool by_columns = (l.flags & CHAIN_TRANS_B) != 0, wide = (l.flags & CHAIN_WIDE_B) != 0;
     const uint rows = by_columns ? l.n : l.k, cols = by_columns ? l.k : l.n;
-    const uint across = PADDED(cols) / 8, all = PADDED(rows) * across;
-    const uvec2 b = address(l.number, ARG_B);
-    for (uint first = gl_LocalInvocationIndex; first < all; first += 4 * WG) {
+    const uint row = e / WEIGHT_CHUNKS_ACROSS(l), col = e % WEIGHT_CHUNKS_ACROSS(l) * 8;
+    return load_chunk(address(l.number, ARG_B), row * l.ldb + col, row < rows ? count_inside(col, 8, cols) : 0, wide,
+                      false);
+}
+void put_weight_chunk(const Layer l, uint e, uvec4 chunk) {
+    const uint across = WEIGHT_CHUNKS_ACROSS(l);
+    if (e < WEIGHT_ROWS(l) * across) tile[l.b_chunk + e / across * (across + 1) + e % across] = chunk;
+}
+
+// Loads the weights of a layer from chunk `from` on.
+void load_weights(const Layer l, uint from) {
+    for (uint e = from + gl_LocalInvocationIndex; e < WEIGHT_ROWS(l) * WEIGHT_CHUNKS_ACROSS(l); e += 4 * WG) {
         uvec4 four[4];  // loads that are in flight together
-        [[unroll]] for (uint i = 0; i < 4; ++i) {
-            const uint e = first + i * WG, row = e / across, col = e % across * 8;
-            four[i] = load_chunk(b, row * l.ldb + col, row < rows ? count_inside(col, 8, cols) : 0, wide, false);
-        }
-        [[unroll]] for (uint i = 0; i < 4; ++i) {
-            const uint e = first + i * WG;
-            if (e < all) tile[l.b_chunk + e / across * (across + 1) + e % across] = four[i];
-        }
+        [[unroll]] for (uint i = 0; i < 4; ++i) four[i] = weight_chunk(l, e + i * WG);
+        [[unroll]] for (uint i = 0; i < 4; ++i) put_weight_chunk(l, e + i * WG, four[i]);
     }
 }
 
-void load_bias(const Layer l) {
-    for (uint e = gl_LocalInvocationIndex; e < MAX_WIDTH / 4; e += WG) {
-        uvec4 four = uvec4(0);
-        if ((l.flags & CHAIN_BIAS) != 0)
-            [[unroll]] for (uint i = 0; i < 4; ++i)
-                if (4 * e + i < l.n) four[i] = floatBitsToUint(bias_element(l, 4 * e + i));
-        tile[BIASES + l.number * (MAX_WIDTH / 4) + e] = four;
-    }
-    for (uint e = gl_LocalInvocationIndex; e < MM / 4; e += WG) {
-        uvec4 four = uvec4(0);
-        [[unroll]] for (uint i = 0; i < 4; ++i)
-            if (PADDED(l.n) - MM + 4 * e + i < l.n) four[i] = floatBitsToUint(1.0);
-        tile[MASKS + l.number * (MM / 4) + e] = four;
-        tile[NO_BIAS + e] = uvec4(0);
+// What an invocation asks for at the beginning, of all layers together: an element of the bias, and chunks of weights.
+const uint ASKED = RESIDENT != 0 ? 2 : 0;
+float asked_bias[MOST_LAYERS];
+uvec4 asked_weights[MOST_LAYERS * 2];
+float bias_or_0(const Layer l, uint col) {
+    float x = 0;
+    if ((l.flags & CHAIN_BIAS) != 0 && col < l.n) x = bias_element(l, col);
+    return x;
+}
+void ask_for_weights(const Layer l) {
+    asked_bias[l.number] = bias_or_0(l, gl_LocalInvocationIndex);
+    [[unroll]] for (uint i = 0; i < ASKED; ++i)
+        asked_weights[2 * l.number + i] = weight_chunk(l, gl_LocalInvocationIndex + i * WG);
+}
+void put_bias(const Layer l, uint col, float x) {
+    if (col < MAX_WIDTH) tile[BIASES + l.number * (MAX_WIDTH / 4) + col / 4][col % 4] = floatBitsToUint(x);
+}
+void put_weights(const Layer l) {
+    const uint e = gl_LocalInvocationIndex;
+    put_bias(l, e, asked_bias[l.number]);
+    [[unroll]] for (uint i = 0; i < ASKED; ++i) put_weight_chunk(l, e + i * WG, asked_weights[2 * l.number + i]);
+    for (uint col = e + WG; col < MAX_WIDTH; col += WG) put_bias(l, col, bias_or_0(l, col));
+    if (RESIDENT != 0) load_weights(l, ASKED * WG);
+    if (e < MM) {
+        tile[MASKS + l.number * (MM / 4) + e / 4][e % 4] = floatBitsToUint(PADDED(l.n) - MM + e < l.n ? 1.0 : 0.0);
+        tile[NO_BIAS + e / 4][e % 4] = 0;
     }
 }
 
