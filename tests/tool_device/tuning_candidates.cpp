@@ -8,6 +8,7 @@
 
 #include "support/device.h"
 #include "tools/vkgemm/measure/cases.h"
+#include "tools/vkgemm/measure/search.h"
 
 using namespace vkgemm;
 using test::device;
@@ -81,6 +82,27 @@ TEST_CASE("candidates: an operand that comes packed stays so, beside any other t
     for (const char* tile : {"SPLIT=1,PACK=2", "SPLIT=1,PACK=4"})
         CHECK_MESSAGE(swapped.contains(tile), std::string(tile));
     for (const std::string& tile : odd) CHECK_MESSAGE((tile.ends_with("PACK=3") || tile.ends_with("PACK=4")), tile);
+}
+
+TEST_CASE("search: out of time after the first candidate, it tries no other and does not time that one again") {
+    const auto c = tool::parse_case("i32*i32 128x128x4096");
+    const std::vector<Candidate> all = all_of(c->text);
+    REQUIRE(all.size() > 2);
+    tool::CaseRunner runner(device(), *c, {});
+    const auto tried_until = [&](size_t most) {
+        size_t begun = 0;
+        const auto found = tool::search(runner, all,
+                                        {.plan = {.workspaceLimit = much},
+                                         .out_of_time = [&](const tool::Found& f) { return f.tried.size() >= most; },
+                                         .begin = [&](const Candidate&, size_t) { ++begun; },
+                                         .failed = [](const Candidate&, const tool::Measurement&) {}});
+        REQUIRE_MESSAGE(bool(found), found.status().text);
+        CHECK(found->tried.size() == begun);
+        CHECK(found->cut_short.find("after " + std::to_string(most)) != std::string::npos);
+        return begun;
+    };
+    CHECK(tried_until(1) == 1);
+    CHECK(tried_until(2) == 2);
 }
 
 TEST_CASE("candidates: K is split otherwise, and misaligned operands are packed and not") {

@@ -22,6 +22,7 @@ constexpr const char* product_shapes[] = {  // the quickest first
 constexpr double check_part = 0.2;     // of the time, at most, for the check
 constexpr double share_factor = 1.5;   // times its share of the time left: the first products compile for those after
 constexpr double runs_of_choice = 10;  // that checking and timing the choice alone take, about
+constexpr double runs_of_finals = 40;  // that the end of a search takes, about
 constexpr double log_seconds = 15;     // between two lines of progress, where standard error is not a terminal
 constexpr size_t checked_runs = 2;
 
@@ -162,7 +163,10 @@ Status Reporter::look_for_best(const Case& c, CaseRunner& runner, double until, 
     };
     const auto found =
         search(runner, *all,
-               {.plan = plan_, .out_of_time = [&] { return passed() > until; }, .begin = begin, .failed = failed});
+               {.plan = plan_,
+                .out_of_time = [&](const Found& f) { return passed() + runs_of_finals * f.winner().seconds > until; },
+                .begin = begin,
+                .failed = failed});
     if (!found) return found.status();
     if (interrupted()) return {};
     const Tried* const chosen = found->model();

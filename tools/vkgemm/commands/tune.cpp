@@ -104,7 +104,7 @@ Result<Found> Tuner::try_all(const Case& c, double until) {
     CaseRunner runner(device_, c, {});
     return search(runner, *all,
                   {.plan = plan_,
-                   .out_of_time = [&] { return passed() > until; },
+                   .out_of_time = [&](const Found& f) { return f.tried.size() > 1 && passed() > until; },
                    .begin =
                        [&](const Candidate& candidate, size_t number) {
                            progress_.at(done_ + 1, left(),

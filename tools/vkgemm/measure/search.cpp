@@ -65,7 +65,7 @@ Result<Found> search(CaseRunner& runner, const std::vector<Candidate>& all, cons
     found.there = all.size();
     for (size_t i = 0; i < all.size() && !interrupted(); ++i) {
         if (!found.tried.empty() && all[i].cost > max_predicted_ratio * found.winner().candidate.cost) break;
-        if (found.tried.size() > 1 && options.out_of_time()) {
+        if (!found.tried.empty() && options.out_of_time(found)) {
             found.cut_short =
                 "its share of the budget ended after " + std::to_string(i) + " of " + std::to_string(all.size());
             break;

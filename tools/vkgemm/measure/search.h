@@ -27,7 +27,7 @@ struct Found {
 
 struct SearchOptions {
     PlanOptions plan{};                                          // of all candidates
-    std::function<bool()> out_of_time;                           // asked before each candidate but the first two
+    std::function<bool(const Found&)> out_of_time;               // asked as soon as one was timed
     std::function<void(const Candidate&, size_t number)> begin;  // before each, from 1
     /// A candidate that could not run or is wrong; it is left out.
     std::function<void(const Candidate&, const Measurement&)> failed;
