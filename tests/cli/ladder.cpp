@@ -40,6 +40,14 @@ TEST_CASE("ladder: JSON alone, for i32") {
     refused(2, "ladder --type f16", {"'f16'", "f32", "i32"});
 }
 
+TEST_CASE("ladder: what a workspace would bring to a classic kernel is not printed, as it is by bench") {
+    const Folder folder("ladder_hints");
+    const std::string hint = "a workspace of ";
+    expect(run(0, "bench 16x16x4096 --kernel tiled_f32_16x16 --workspace 0 --repeats 1").err, {hint});
+    const Run r = run(0, "ladder --shape 16x16x4096");
+    CHECK_MESSAGE(!contains(r.err, hint), r.err);
+}
+
 TEST_CASE("ladder: a product over k = 0 has no rate and no best") {
     const Folder folder("ladder_empty");
     const std::string table = run(0, "ladder --shape 64x64x0 --type i32").out;

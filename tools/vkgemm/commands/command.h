@@ -32,8 +32,13 @@ struct Session {
     /// The device and the validation layer, whose messages go to standard error as they come.
     host::DeviceOptions device_options() const;
     bool colored() const { return wants_color(color); }
-    /// Opens the device with these options and the rows of the environment. `inspect` as in host::DeviceOptions.
-    Result<host::Device> open(bool inspect = false) const;
+    struct Opening {
+        bool inspect = false;  // as in host::DeviceOptions
+        bool hints = true;     // print what a workspace would bring to the plans, unless `quiet`
+    };
+    /// Opens the device with these options and the rows of the environment.
+    Result<host::Device> open(const Opening& how) const;
+    Result<host::Device> open() const { return open({}); }
     /// Prints the reason to standard error; returns its exit code.
     Exit fail(const Status& failure) const;
     /// `code`, or exit_vulkan if the validation layer printed a message.

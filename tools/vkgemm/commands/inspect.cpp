@@ -328,7 +328,7 @@ int run(const Session& session, const Options& options) {
         if (!*file) return session.fail(file->status());
     if (const auto native = without_device(options); !native.empty())
         return run_without_device(session, options, native, *json_file);
-    const auto device = session.open(true);
+    const auto device = session.open({.inspect = true});
     if (!device) return session.fail(device.status());
     const auto jobs = jobs_of(options, *device);
     if (!jobs) return session.fail(jobs.status());

@@ -198,7 +198,7 @@ int run(const Session& session, const Options& options) {
     if (!file) return session.fail(file.status());
     auto plot = OutputFile::open(options.plot);
     if (!plot) return session.fail(plot.status());
-    const auto device = session.open();
+    const auto device = session.open({.hints = false});  // the classic kernels have no workspace
     if (!device) return session.fail(device.status());
     const auto c = case_of(options, device->info().kind);
     if (!c) return session.fail(c.status());

@@ -55,7 +55,7 @@ void say_once(void* said, VkgemmSeverity, const char* text) {
     if (static_cast<std::set<std::string>*>(said)->insert(text).second) warn("vkgemm: " + file_of(text) + text);
 }
 
-/// With --quiet: warnings, but not what a workspace would bring.
+/// Warnings, but not what a workspace would bring.
 void warn_once(void* said, VkgemmSeverity severity, const char* text) {
     if (severity != VKGEMM_SEVERITY_INFO) say_once(said, severity, text);
 }
@@ -95,7 +95,7 @@ host::DeviceOptions Session::device_options() const {
             .logUser = logged.get()};
 }
 
-Result<host::Device> Session::open(bool inspect) const {
+Result<host::Device> Session::open(const Opening& how) const {
     const auto rows = rows_of("VKGEMM_TUNED", tuned_path());
     if (!rows) return rows.status();
     const char* path = use_disabled_kernels ? std::getenv("VKGEMM_DISABLED_KERNELS") : nullptr;
@@ -104,7 +104,8 @@ Result<host::Device> Session::open(bool inspect) const {
     host::DeviceOptions options = device_options();
     options.tunedRows = rows->c_str();
     options.disabledKernels = disabled->c_str();
-    options.inspect = inspect;
+    options.inspect = how.inspect;
+    if (!how.hints) options.log = warn_once;
     return host::Device::open(options);
 }
 
