@@ -161,8 +161,7 @@ Run run(const FromInt8& x, uint64_t seed) {
             .beta = parsed->beta,
             .promised = info.errorBound,
             .used = info.kernel};
-    // What comes packed has its size in the plan that packs it.
-    std::array<vkgemm::Plan, 2> packs;
+    std::array<vkgemm::Plan, 2> packs;  // in which what comes packed has its size
     std::array<uint64_t, 2> bytes{info.requiredBytes[VKGEMM_SLOT_A], info.requiredBytes[VKGEMM_SLOT_B]};
     for (const VkgemmSlot slot : {VKGEMM_SLOT_A, VKGEMM_SLOT_B}) {
         if ((slot == VKGEMM_SLOT_A ? info.packedA : info.packedB) == VKGEMM_PACKED_NONE) continue;
