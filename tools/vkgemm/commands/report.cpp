@@ -190,6 +190,7 @@ Status Reporter::look_for_best(const Case& c, CaseRunner& runner, double until, 
 Status Reporter::measure(const Case& c, const std::string& type, double share) {
     double& reached = reached_[type];
     const Roof roof = roofline_.of(c);
+    if (interrupted()) return {};
     const double run = reached > 0 && roof.limit > 0 ? flops(c) / (reached * roof.limit) : 0;  // seconds
     if (reached > 0 && (share <= 0 || run * runs_of_choice > share)) {  // the first of a type is measured in any case
         leave_out(c, share <= 0 ? "no time was left"

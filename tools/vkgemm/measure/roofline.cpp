@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "cli/terminal.h"
 #include "measure/shaders/peak.h"
 #include "measure/stats.h"
 #include "vkgemm/rounding.hpp"
@@ -78,7 +79,9 @@ Result<ComputePipeline> Roofline::pipeline_of(PipelineInfo info, const host::Buf
     return pipeline;
 }
 
+/// Nothing of use if interrupted().
 Result<double> Roofline::measure(const PeakModule& module, const std::string& units) const {
+    if (interrupted()) return 0.0;
     const VkgemmDeviceCaps& limits = caps_->limits;
     uint32_t group_size = std::min(group, limits.maxInvocations);
     PipelineInfo info{.code = module.code};
@@ -108,6 +111,7 @@ Result<double> Roofline::measure(const PeakModule& module, const std::string& un
     for (args.trips = 16; seconds < long_enough && args.trips < 1u << 24; args.trips *= 4) {
         const auto once = run(1);
         if (!once) return once.status();
+        if (interrupted()) return 0.0;
         seconds = once->seconds.front();
     }
     args.trips /= 4;  // what `seconds` was measured with
@@ -116,7 +120,9 @@ Result<double> Roofline::measure(const PeakModule& module, const std::string& un
     return *best > 0 ? flops * args.trips * groups / *best : 0;
 }
 
+/// Nothing of use if interrupted().
 Result<double> Roofline::measure_copies() const {
+    if (interrupted()) return 0.0;
     const std::vector<PeakModule> modules = peak_modules();
     const auto copy = std::ranges::find(modules, "copy", &PeakModule::name);
     if (copy == modules.end()) return 0.0;
@@ -139,6 +145,7 @@ Result<double> Roofline::measure_copies() const {
     };
     const auto once = run(1);
     if (!once) return once.status();
+    if (interrupted()) return 0.0;
     const auto best = fastest(run, once->seconds.front());
     if (!best) return best.status();
     std::vector<uint32_t> last(4);
@@ -153,6 +160,10 @@ double Roofline::measured(const std::string& units) {
     for (const PeakModule& module : peak_modules())
         if (module.name == units) {
             const auto peak = measure(module, units);
+            if (interrupted()) {
+                cut_short_ = true;
+                return 0;
+            }
             return peaks_[units] = peak ? *peak : 0;
         }
     return 0;
@@ -177,10 +188,12 @@ Roof Roofline::of(const Case& c) {
     if (!caps_) caps_ = deviceCaps(device_.context());
     if (!copied_) {
         const auto copied = measure_copies();
+        if (interrupted()) return {};
         copied_ = copied ? *copied : 0;
     }
+    cut_short_ = false;
     const Peak most = peak(resolve(c.problem));
-    if (!most.flops) return {};
+    if (cut_short_ || !most.flops) return {};
     Roof roof = roof_of(flops(c), least_bytes(c), *most.flops, *copied_);
     roof.of_shaders = !most.of_matrix_units;
     return roof;

@@ -24,7 +24,8 @@ class Roofline {
     explicit Roofline(const host::Device& device) : device_(device) {}
 
     /// The bound of the case. Units are measured when a case first needs them, in a fraction of a second. There is no
-    /// limit if the case is empty or asks for another accuracy, or if its units could not be measured.
+    /// limit if the case is empty or asks for another accuracy, if its units could not be measured, or if interrupted()
+    /// before they were.
     Roof of(const Case& c);
 
     /// The measurements so far: operations a second by the name of the units (0: it failed), and bytes a second,
@@ -47,6 +48,7 @@ class Roofline {
     std::optional<DeviceCaps> caps_;
     std::optional<double> copied_;
     std::map<std::string, double> peaks_;
+    bool cut_short_ = false;  // the last peak was not measured, because interrupted()
 };
 
 }  // namespace vkgemm::tool
