@@ -83,8 +83,10 @@ std::string run_groups(const Groups& run, const Groups& good, const char* kernel
         r.batch = run.p.batch;
     }
     r.groups.buffer = groups.handle();
-    r.indices.buffer = indices.handle();
-    r.indices.size = run.indices.size() * sizeof(uint32_t);
+    if (run.p.grouping == VKGEMM_GROUPING_INDEXED) {
+        r.indices.buffer = indices.handle();
+        r.indices.size = run.indices.size() * sizeof(uint32_t);
+    }
     r.workspace.buffer = workspace.handle();
     r.alpha = alpha;
     if (alpha == 0) r.flags |= VKGEMM_RECORD_ZERO_ALPHA;
