@@ -41,8 +41,12 @@ TEST_CASE("two levels: problems that are refused, with values and limits") {  //
     refused([](VkgemmProblem& p) { p.ratioA = 5; }, VKGEMM_ERROR_INVALID_PROBLEM, {"ratio_a is 5", "batch is 12"});
     refused([](VkgemmProblem& p) { p.grouping = VKGEMM_GROUPING_TABLE; }, VKGEMM_ERROR_UNSUPPORTED,
             {"groups", "outerBatch (4)"});
-    refused([](VkgemmProblem& p) { p.batch = 5000, p.outerBatch = 4097; }, VKGEMM_ERROR_LIMIT,
-            {"4097 repetitions", "4096"});
+    refused(
+        [](VkgemmProblem& p) {
+            p.batch = 5000;
+            p.outerBatch = 4097;
+        },
+        VKGEMM_ERROR_LIMIT, {"4097 repetitions", "4096"});
 }
 
 TEST_CASE("two levels: sizes, counts and accesses are those of all products") {
