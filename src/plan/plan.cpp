@@ -177,6 +177,10 @@ std::optional<Status> Planner::plan_pair() {
 
 std::optional<Status> Planner::plan_groups() {
     const PreparedProblem& p = plan.problem;
+    if ((has_table(p.completed) || request.count_indices) && !device.lister())
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                       "a table of groups, and counting indices, need the kernel list_tiles, which does not fit this "
+                       "device or is disabled"};
     const GroupedSearch search(p, request);
     const auto binding = choose_binding(caps(), search.problem.normalised.problem, search.request);
     if (!binding) return binding.status();

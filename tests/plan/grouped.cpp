@@ -87,3 +87,18 @@ TEST_CASE("grouped: rows of single products do not decide, and a run keeps the o
     set_grouped_run(run, p.steps, with_sizes(p.problem, sizes), h200(), 16);
     CHECK((run.steps[1].args.raster == 4 && run.steps[1].args.m == 20 && run.table->m == 20));
 }
+
+TEST_CASE("grouped: without list_tiles, plans that need it are refused, and others are made") {
+    DeviceCaps caps = h200();
+    caps.disabled = {{.kernel = "list_tiles", .why = "D[0][0] is wrong"}};
+    const DeviceKernels device(caps);
+    const auto why = [&](const char* line, bool counts) {
+        Request request;
+        request.count_indices = counts;
+        const auto made = make_plan(device, parse_problem(line)->problem, request);
+        return made ? std::string() : made.status().text;
+    };
+    CHECK(why("f16*f16 64x64x64 batch=5 groups=table upto=m", false).find("list_tiles") != std::string::npos);
+    CHECK(why("f16*f16 64x64x64 batch=5 groups=selected", true).find("list_tiles") != std::string::npos);
+    CHECK(why("f16*f16 64x64x64 batch=5 groups=selected", false).empty());
+}

@@ -42,7 +42,7 @@ class DeviceKernels {
     };
     /// The fastest second pass for these types.
     Reducer find_reducer(const Problem&, uint32_t slices) const;
-    const Kernel* lister() const { return lister_; }      // null: the device has no addresses
+    const Kernel* lister() const { return lister_; }      // null: it does not fit the device, or is disabled
     const Kernel* splitter() const { return splitter_; }  // null: the library was built without products of int8
     const Kernel* joiner() const { return joiner_; }      // likewise
     const Kernel* finisher() const { return finisher_; }  // likewise
