@@ -7,8 +7,8 @@
 namespace vkgemm::plan::family {
 
 namespace wgmma_rules {
-/// What the epilogue of the machine code lacks. It has no default, so that the compiler names a step that is missing
-/// here, and so perhaps in finish.cuh.
+/// What the epilogue of the machine code lacks. There is no default, so the compiler warns of a step that is missing
+/// here. Add it to finish.cuh too, or refuse it.
 constexpr const char* unfinished(VkgemmStepKind step) {
     switch (step) {
         case VKGEMM_STEP_CLAMP_ROW:

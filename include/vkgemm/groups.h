@@ -42,9 +42,9 @@ typedef struct VkgemmGroupReport {
     uint32_t firstSkipped; /* the number of the first of them; UINT32_MAX: there is none */
     uint32_t firstSlot;    /* its operand that breaks the rule, a VkgemmSlot */
     uint32_t firstFault;   /* the rule, a VkgemmGroupFault */
-    uint32_t
-        skippedIndices; /* INDEXED, with VKGEMM_PLAN_COUNT_INDICES: indices of computed groups that are not those of
-                                rows of D. Otherwise 0; vkgemmCheckGroups does not see the indices */
+    /* INDEXED with VKGEMM_PLAN_COUNT_INDICES: indices, of computed groups, without a row of D. Otherwise 0, and 0 from
+     * vkgemmCheckGroups, which does not see the indices. */
+    uint32_t skippedIndices;
     uint32_t faults[8]; /* by VkgemmGroupFault: how many groups are skipped for that reason */
 } VkgemmGroupReport;
 

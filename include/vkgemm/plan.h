@@ -135,8 +135,9 @@ typedef struct VkgemmPlanInfo {
                                   in words (problem.h) needs at least 4, and a packed operand always 16 */
     uint32_t usesAddresses;    /* 1: the shader reads operands through device addresses */
     uint32_t dispatchCount;    /* how many dispatches one recording has: one for the product, one for each operand that
-                                  the plan packs, one to add slices of K if the plan splits K, and one to check the
-                                  table of groups, or to count indices, if there is one. dispatchSeconds or large
+                                  the plan packs, one to add slices of K if the plan splits K, one to check the
+                                  table of groups if there is one, and one to count the indices of SELECTED if the plan
+                                  does. dispatchSeconds or large
                                   operands can require several for each of these. vkgemmCountDispatches (engine.h)
                                   counts the dispatches of a run. vkgemmExplain has the kernels for smaller sizes */
     double flops;              /* 2 m n k, summed over all products */
@@ -249,8 +250,10 @@ typedef struct VkgemmRun {
     uint32_t structSize;
     uint32_t flags; /* VkgemmRecordFlagBits */
     const void* pNext;
-    VkgemmOperand a, b, c, d;                       /* set those whose VkgemmPlanInfo::requiredBytes is not 0 */
-    VkgemmOperand bias, scale, residual, workspace; /* others must be 0 (OPERAND), except the workspace */
+    /* Set the operands whose VkgemmPlanInfo::requiredBytes is not 0. All others, also those below, must be 0 (OPERAND),
+     * except the workspace; A, B and B2 if k is 0; and all if m, n or batch of the problem is 0. */
+    VkgemmOperand a, b, c, d;
+    VkgemmOperand bias, scale, residual, workspace;
     double alpha; /* 0 means 1, so that a forgotten alpha has no effect. For a true 0 also set
                      VKGEMM_RECORD_ZERO_ALPHA; A and B are then not read, but must be given */
     double beta;  /* 0: C is not read and may hold NaN. Must be 0 if the problem has no C */
@@ -263,7 +266,8 @@ typedef struct VkgemmRun {
      * read `indices`, an array of uint32_t. Both arrays begin at multiples of 4 bytes. With TABLE and INDEXED, groups
      * may use `size` bytes of a matrix operand from its `offset` on; if `size` is 0, they may use what the problem's
      * batch would use with its strides. With TABLE, INDEXED and ADDRESSES, the workspace must be given as a buffer, and
-     * that buffer also needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. The run writes a VkgemmGroupReport to its start. */
+     * that buffer also needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. The run writes a VkgemmGroupReport to its start;
+     * with SELECTED it does so if the plan has VKGEMM_PLAN_COUNT_INDICES, and an address serves too. */
     VkgemmOperand groups, indices;
     VkgemmOperand scalars; /* a VkgemmScalars, if VkgemmProblem::scalars is not 0 */
     /* With VKGEMM_RECORD_STRIDES; without that flag, all must be 0 (INVALID_ARGUMENT). A 0 is dense for the sizes of
@@ -277,8 +281,8 @@ typedef struct VkgemmRun {
 VKGEMM_API VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, VkgemmError* error);
 
 /* Checks a table of groups before the run, if the host has it: `groups` has groupCount elements, as many as the run has
- * groups. Fills *report with what the run will write to the beginning of its workspace (VkgemmGroupReport). report and
- * error may be NULL.
+ * groups. Fills *report with what the run will write to the beginning of its workspace (VkgemmGroupReport), except
+ * skippedIndices. report and error may be NULL.
  *
  * SUCCESS: no group is skipped. OPERAND: at least one is skipped; *report is filled, and the error states which group
  * is the first, the value that breaks a rule, and what would work. INVALID_ARGUMENT: the plan has no table, or

@@ -107,7 +107,7 @@ float times_alpha(uint row, uint col, int sum) {
 acc_t times_alpha(uint row, uint col, acc_t sum) { return is_nothing ? acc_t(0) : alpha * sum; }
 #endif
 
-// The steps that read a residual, as bits of their numbers. A pair is a gate here.
+// The steps that read a residual, as bits of their numbers. A pair is a gate here. Slots are 1 where that is read.
 const uint VKGEMM_SLOT_BIAS = 0, VKGEMM_SLOT_SCALE = 0, VKGEMM_SLOT_RESIDUAL = 1, VKGEMM_SLOT_B2 = 0;
 const uint VKGEMM_SLOT_COUNT = 0;
 #define VKGEMM_ROW(name, number, text, accumulators, operand, shape, meaning) | operand << number

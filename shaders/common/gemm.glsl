@@ -63,7 +63,7 @@ OPERAND(b2, TYPE_B, BIND_C, readonly)
 #else
 #define OF_B(FROM, i) FROM(b, B_BEGIN, i)
 #endif
-OPERAND(partial, ACC, BIND_D, )  // PARTIAL: bare sums go to the workspace in D's place: [slice][batch][row][column]
+OPERAND(partial, ACC, BIND_D, )  // PARTIAL: sums or remainders, in the workspace: [slice][batch][row][column]
 #include "common/elements.glsl"
 
 // What this work group computes, in addition to its tile. tile_of sets these globals; loads and stores read them.

@@ -6,8 +6,8 @@
 //     +--------+--------+        +----+----+----+----+       +--------------+---+---+-----+--------+
 //     |subgroup|subgroup|        |    |    |    |    | MM    | invocation 0 | 1 | 2 | ... | SG - 1 |
 //     +--------+--------+   =    +----+----+----+----+       +--------------+---+---+-----+--------+
-//     |        |        |        |    |    |    |    |         16 bytes each: one read fills the registers (or as
-//     +--------+--------+        +----+----+----+----+         many as an invocation holds: such runs one by one)
+//     |        |        |        |    |    |    |    |         16 bytes each: one read fills the registers (if an
+//     +--------+--------+        +----+----+----+----+         invocation holds more, such runs follow)
 //
 // A subgroup keeps WM x WN sums and reads its fragments straight from memory, one slice of k ahead. The subgroups of a
 // multiprocessor are at different places, and so hide each other's latency; what neighbours read at nearly the same

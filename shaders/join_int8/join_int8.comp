@@ -3,8 +3,8 @@
 // each modulus, or what remains of it (common/remainders.glsl), and of the exponents that split_int8 scaled its row and
 // column by. Only integers are used, so the device needs no f64, and every device gives the same bits.
 //
-//     bias: the sums, plane by plane (slices of K one behind the other)      an invocation: one element
-//     +---------+  +---------+                                               1. each sum modulo its p
+//     bias: sums or remainders, plane by plane (slices of K follow)          an invocation: one element
+//     +---------+  +---------+                                               1. each sum modulo its p, or as it is
 //     |    #    |  |    #    |  ...  m rows, batch_a apart                   2. the number that leaves these
 //     +---------+  +---------+                                               3. times 2^(-mu - nu), rounded once
 //     scale: m exponents of rows; residual: n of columns                     4. alpha, beta and C
@@ -31,7 +31,8 @@ int left(uint i) {
     return AT(bias, args.bias.x * 2, i);
 }
 
-// The product of a finite row and column, rounded. The sums of all slices of K wrap around only where p is 2^8.
+// The product of a finite row and column, rounded. Sums of all slices of K wrap around only where p is 2^8, remainders
+// never.
 uvec2 finite_product(uint row, uint col, int exponent) {
     const uint k = (args.k + MODULI_PAD_K - 1) / MODULI_PAD_K * MODULI_PAD_K;
     const uint slices = (k + args.k_chunk - 1) / args.k_chunk;

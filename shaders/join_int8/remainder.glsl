@@ -15,7 +15,7 @@ void clear_limbs() {
 #undef X
 }
 
-// Adds what x, which is below 2^30, is modulo p, times P / p.
+// Adds (x mod p) * (P / p), for an x below 2^30.
 #define ADD_REMAINDER(x, p, reciprocal, l0, l1, l2, l3, l4, l5) \
     {                                                           \
         uint quotient, rest;                                    \

@@ -20,7 +20,7 @@ constexpr uint32_t alignment = 16;
 constexpr size_t most_generated = 80;     // samples of a problem that nobody timed
 constexpr double generated_within = 1.8;  // times its least cost
 
-// Whether its family may have terms: no sums of f64, and not what few problems choose; no variant of machine code.
+// Whether a kernel may have terms. Not: sums of f64, families that few problems choose, and native variants.
 bool may_have_terms(const plan::Kernel& k) {
     static constexpr std::string_view without[] = {"naive", "cpu"};
     return k.module.is_product() && !(k.module.is_native() && !k.module.family.variant.empty()) &&
