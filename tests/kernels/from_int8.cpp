@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <set>
 #include <string>
 
 #include "kernels/from_int8_run.h"
@@ -104,17 +105,22 @@ TEST_CASE("f64_split: slices of K, and each kernel's edges") {
     for (const char* const line : {"f64*f64 4x4x6000", "f64*f64 70x130x90"}) check({.line = line}, seed_or(9), true);
 }
 
-TEST_CASE("f64_split: families of int8, whose sums leave by one element or by four") {
-    for (const char* const kernel : {"simt_i8_32x32x16", "simt_i8_64x64x16", "tiled_i8_8x8"})
-        for (const char* const line : {"f64*f64 33x67x90", "f64*f64 64x64x128 layout=tt", "f64*f64 5x6x2000"}) {
-            const auto parsed = vkgemm::plan::parse_problem(std::string(line) + " accuracy=f64_split");
-            const auto plan =
-                device().context().createPlan(parsed->problem, {.kernel = kernel, .workspaceLimit = uint64_t{1} << 30});
-            if (!plan)
-                MESSAGE("not on this device: ", plan.status().text);
-            else
-                check({.line = line, .fill = Values::phi_2, .kernel = kernel}, seed_or(15));
-        }
+TEST_CASE("f64_split: the sums of each family of int8, by the first of its kernels that takes them") {
+    const plan::Problem of_int8 = *plan::complete(plan::parse_problem("i8*i8 8x8x8")->problem);
+    std::set<std::string_view> families;
+    for (const plan::Kernel& k : plan::kernels()) {
+        const std::string_view family = k.module.family.name;
+        const bool may = k.module.is_product() && !k.module.is_native() && k.module.has_types_of(of_int8) && fits(k);
+        if (!may || families.contains(family)) continue;
+        const std::string kernel(k.name);
+        const auto parsed = plan::parse_problem("f64*f64 33x67x90 accuracy=f64_split");
+        const vkgemm::PlanOptions options = {.kernel = kernel.c_str(), .workspaceLimit = uint64_t{1} << 30};
+        if (!device().context().createPlan(parsed->problem, options)) continue;
+        families.insert(family);
+        for (const char* const line : {"f64*f64 33x67x90", "f64*f64 64x64x128 layout=tt", "f64*f64 5x6x2000"})
+            check({.line = line, .fill = Values::phi_2, .kernel = kernel.c_str()}, seed_or(15));
+    }
+    for (const char* const family : {"simt", "tiled"}) CHECK_MESSAGE(families.contains(family), family);
 }
 
 TEST_CASE("f64_split: operands that come packed, whose bytes serve on every device") {
