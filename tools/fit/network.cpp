@@ -53,8 +53,10 @@ Network::Network(const std::vector<TileInFit>& tiles, unsigned seed, bool known)
     scatter(output_, 0.3 / std::sqrt(double(hidden_units)));
     scatter(shared_, 0.3);
     scatter(offsets_, 0.1);
-    for (size_t i = 0; known && i < output_.end; ++i)  // the facts' and then the output's
-        weights_[i] = plan::weight_unit * float(known_weights[i / hidden_units][i % hidden_units]);
+    for (size_t i = 0; known && i < output_.end; ++i) {  // the facts' and then the output's
+        const auto& of_fact = known_weights[i / hidden_units];
+        weights_[i] = plan::weight_unit * float(of_fact[i % hidden_units]);
+    }
     facts_.stays = output_.stays = known;
     round(false);
 }
