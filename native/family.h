@@ -7,7 +7,7 @@
 namespace vkgemm::plan::family {
 
 namespace wgmma_rules {
-/// What the epilogue of the machine code lacks. There is no default, so the compiler warns of a step that is missing
+/// What the epilogue of the machine code lacks. Without a default, the compiler warns of a step that is missing
 /// here. Add it to finish.cuh too, or refuse it.
 constexpr const char* unfinished(VkgemmStepKind step) {
     switch (step) {

@@ -7,7 +7,7 @@
 
 OPERAND(remainder, u8, BIND_D, )  // [slice][product][row][column], rows of ldd bytes, a multiple of 4
 
-// The reciprocal, and in bytes p - 1, the inverse, inverse_16 and inverse_31 (moduli.h), behind one that is no modulus.
+// The reciprocal, and in bytes p - 1, the inverse, inverse_16 and inverse_31 (moduli.h), behind an empty one.
 #define X(t, p, reciprocal, of_middle, of_high, inverse, inverse_16, inverse_31, l0, l1, l2, l3, l4, l5) \
     , uvec2(reciprocal, p - 1 | inverse << 8 | inverse_16 << 16 | uint(inverse_31) << 24)
 const uvec2 OF_MODULUS[MODULI + 1] = uvec2[MODULI + 1](uvec2(0) VKGEMM_MODULI(X));
