@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// test_kernels [--one="case"] [--family=NAME] [--eight] [--every=N] [--all] [--seed=N] [--no-validation] [doctest's]
+// test_kernels [--one="case"] [--family=NAME] [--eight] [--every=N] [--turns=N] [--all] [--seed=N] [--no-validation]
+//              [doctest's options]
 // test_kernels --surface [--count=N] [--seconds=N] [--threads=N] [--of-a-draw=N] [--draw=N] [--seed=N] [--family=NAME]
 // test_kernels --soak [--seconds=N] [--rounds=N]
 // test_kernels --list-families
 // --emulate=NAME, before the others: with the matrix units of a device of tests/devices, played by other shaders.
 // --eight: only the kernels that need subgroups of eight, or matrix units.
+// --turns=N: of the tests that run each tile, one runs it among N of them.
 // VKGEMM_TESTS_QUICK in the environment: an eighth of the cases; tools/test sets it but for --full.
 #include <algorithm>
 #include <cstdio>
@@ -110,6 +112,7 @@ int main(int count, char** arguments) {
         }
         if (key == "--one") return run_one(value);
         if (key == "--every") thin_out(vkgemm::readNumber<size_t>(value).value_or(1));
+        if (key == "--turns") take_turns(vkgemm::readNumber<size_t>(value).value_or(1));
         if (key != "--family") continue;
         if (const auto code = take_family(value)) return *code;
     }

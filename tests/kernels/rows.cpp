@@ -43,6 +43,8 @@ std::string_view chosen;  // a family or a variant; "": all families
 bool only_eight = false;  // only those of choose_subgroups_of_eight()
 size_t every_nth = 1;     // of what rows share
 size_t every_own = 1;     // of what is tested in every row
+size_t turns = 1;         // of n walks, each takes other rows
+size_t turn = 0;
 
 /// A row to run: a product, or a row of another role inside the smallest product that it can be added to.
 struct Row {
@@ -198,6 +200,10 @@ bool choose_family(std::string_view name) {
 
 void thin_out(size_t n) { every_nth *= std::max<size_t>(n, 1); }
 
+void take_turns(size_t n) { turns = std::max<size_t>(n, 1); }
+
+bool has_turn(const Kernel& kernel) { return (hash(kernel.name) + turn) % turns == 0; }
+
 void be_quick() {
     every_nth *= 8;
     every_own = 5;
@@ -240,10 +246,12 @@ bool any_row_fits() {
 
 void for_each_row(const OnKernel& each) {
     std::set<std::string> families, seen;
+    ++turn;
     for (const Row& row : rows_that_fit(true)) {
         const size_t start = families.insert(variant_of(row.module())).second ? 0 : hash(row.kernel().name);
         Twist twist = in_turn(row);
         const bool first = seen.insert(variant_of(row.module()) + " " + to_text(row.product->tile)).second;
+        if (!first && !has_turn(*row.product)) continue;
         if (!first && !everything() && !row.helper && !row.family().uses_matrix_units)
             for (const SmallTile& small : small_tiles)
                 if (suits(*row.product, small)) twist.tile = small.constants;
@@ -255,8 +263,10 @@ void for_each_row(const OnKernel& each) {
 
 void for_each_tile(const OnKernel& each) {
     std::set<std::string> seen;
+    ++turn;
     for (const Row& row : rows_that_fit(false))
-        if (everything() || seen.insert(variant_of(row.module()) + " " + to_text(row.product->tile)).second)
+        if (everything() ||
+            (seen.insert(variant_of(row.module()) + " " + to_text(row.product->tile)).second && has_turn(*row.product)))
             walk(row, each, every_own, hash(row.kernel().name), in_turn(row));
 }
 

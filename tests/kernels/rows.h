@@ -38,6 +38,13 @@ inline bool wants_alignment(const plan::Kernel& k) {
 void be_quick();
 bool is_quick();
 
+/// From here on each walk of for_each_tile has one tile of n, the next walk others, and each of for_each_row has, of the
+/// rows that differ only in their types, the first and one of n others.
+void take_turns(size_t n);
+
+/// Has the row its turn in this walk?
+bool has_turn(const plan::Kernel& kernel);
+
 /// True for three of four calls of a quick run. For tests that run every problem in several ways, with a pipeline each:
 /// the next problem runs in others.
 bool skips_way();
@@ -60,7 +67,8 @@ using OnKernel = std::function<void(const plan::Kernel& kernel, Tally& tally)>;
 /// reducers with a product of slices, packers with one that packs both operands.
 void for_each_row(const OnKernel& each);
 
-/// The first of the products that have the same family and the same tile and differ only in their types.
+/// The first of the products that have the same family and the same tile and differ only in their types, if it has its
+/// turn.
 void for_each_tile(const OnKernel& each);
 
 /// For what rows share: every case of the first row of each family, and the fewer cases of another row the more it has
