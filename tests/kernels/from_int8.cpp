@@ -108,9 +108,11 @@ TEST_CASE("f64_split: slices of K, and each kernel's edges") {
 TEST_CASE("f64_split: the sums of each family of int8, by the first of its kernels that takes them") {
     const plan::Problem of_int8 = *plan::complete(plan::parse_problem("i8*i8 8x8x8")->problem);
     std::set<std::string_view> families;
+    bool has_int8 = false;  // a device without multiplies residues as i32, which has one family
     for (const plan::Kernel& k : plan::kernels()) {
         const std::string_view family = k.module.family.name;
         const bool may = k.module.is_product() && !k.module.is_native() && k.module.has_types_of(of_int8) && fits(k);
+        has_int8 |= may;
         if (!may || families.contains(family)) continue;
         const std::string kernel(k.name);
         const auto parsed = plan::parse_problem("f64*f64 33x67x90 accuracy=f64_split");
@@ -120,7 +122,7 @@ TEST_CASE("f64_split: the sums of each family of int8, by the first of its kerne
         for (const char* const line : {"f64*f64 33x67x90", "f64*f64 64x64x128 layout=tt", "f64*f64 5x6x2000"})
             check({.line = line, .fill = Values::phi_2, .kernel = kernel.c_str()}, seed_or(15));
     }
-    for (const char* const family : {"simt", "tiled"}) CHECK_MESSAGE(families.contains(family), family);
+    for (const std::string family : {"simt", "tiled"}) CHECK_MESSAGE(families.contains(family) == has_int8, family);
 }
 
 TEST_CASE("f64_split: operands that come packed, whose bytes serve on every device") {
