@@ -38,8 +38,8 @@ inline bool wants_alignment(const plan::Kernel& k) {
 void be_quick();
 bool is_quick();
 
-/// From here on each walk of for_each_tile has one tile of n, the next walk others, and each of for_each_row has, of the
-/// rows that differ only in their types, the first and one of n others.
+/// From here on each walk of for_each_tile has one tile of n, the next walk others, and each of for_each_row has, of
+/// the rows that differ only in their types, the first and one of n others.
 void take_turns(size_t n);
 
 /// Has the row its turn in this walk?
