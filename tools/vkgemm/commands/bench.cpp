@@ -9,7 +9,10 @@
 #include "commands/bench_from.h"
 #include "commands/plan_options.h"
 #include "commands/random_bench.h"
+#include "measure/device_load.h"
 #include "measure/kernel_lookup.h"
+#include "measure/measure.h"
+#include "measure/one_ahead.h"
 #include "measure/phase_times.h"
 #include "measure/rejected_kernel.h"
 #include "measure/roofline.h"
@@ -136,7 +139,12 @@ class Bench {
                   device.info().kind != VK_PHYSICAL_DEVICE_TYPE_CPU),
           shown_(o_.json != "-" && o_.csv != "-" && o_.plot != "-"),
           progress_(count(), session.quiet),
-          roofline_(device) {}
+          roofline_(device),
+          runners_(
+              is_cpu() ? 1 : cases.size(), [this](size_t i) { return runner_of(cases_[i]); },
+              [this](size_t i) { return prepared(cases_[i]); }) {
+        if (cases.size() > 1 && !is_cpu()) busy_.emplace(device);
+    }
 
     Exit run();
     nlohmann::ordered_json json() const;
@@ -151,8 +159,12 @@ class Bench {
         for (const Contender& c : contenders_) n += c.baseline ? cases_.size() : 0;
         return n;
     }
+    bool is_cpu() const { return device_.info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU; }
+    std::unique_ptr<CaseRunner> runner_of(const Case& c);
+    std::unique_ptr<CaseRunner> prepared(const Case& c);
+    void quieten();
     void begin() const;
-    void run_case(const Case& c);
+    void run_case(const Case& c, CaseRunner& runner);
     void judge(BenchResult& result, std::string_view by);
     std::string without_workspace(const Case& c, PlanOptions options, const Measurement& m) const;
     void begin_phase(const std::string& what) {
@@ -171,6 +183,8 @@ class Bench {
     Progress progress_;
     Roofline roofline_;
     PhaseTimes phases_;
+    std::optional<BusyDevice> busy_;                 // of several cases on a GPU
+    OneAhead<std::unique_ptr<CaseRunner>> runners_;  // each prepared while the device measures the one before
     Exit exit_ = exit_right;
     bool lost_ = false;
 };
@@ -211,14 +225,32 @@ std::string Bench::without_workspace(const Case& c, PlanOptions options, const M
     return uses + without->candidates()[without->info().chosen].kernel + times + " (--workspace 0)";
 }
 
-void Bench::run_case(const Case& c) {
-    CaseRunner runner(device_, c,
-                      {.check = !o_.no_check,
+std::unique_ptr<CaseRunner> Bench::runner_of(const Case& c) {
+    return std::make_unique<CaseRunner>(
+        device_, c,
+        MeasureOptions{.check = !o_.no_check,
                        .hot = o_.hot,
                        .cold = o_.cold,
                        .min_time = o_.min_time,
                        .repeats = o_.repeats,
                        .phase = [this](const std::string& what) { begin_phase(what); }});
+}
+std::unique_ptr<CaseRunner> Bench::prepared(const Case& c) {
+    auto runner = runner_of(c);
+    if (busy_ && busy_->can_be_busy()) runner->device_is_warm();
+    if (const auto kernels = kernels_for(o_, c); !kernels.empty()) runner->prepare(kernels.front().options);
+    return runner;
+}
+
+/// Nothing else runs from here on.
+void Bench::quieten() {
+    if (is_cpu()) return;
+    begin_phase("prepares the next");
+    runners_.wait();
+    if (busy_) busy_->rest();
+}
+
+void Bench::run_case(const Case& c, CaseRunner& runner) {
     const std::string title = c.text + heat_of(runner.blank()) + (o_.plan.has_addresses() ? ", by address" : "");
     bool titled = false;
     const auto show = [&](BenchResult result) {
@@ -238,13 +270,18 @@ void Bench::run_case(const Case& c) {
     std::deque<BaselineRun> baselines;  // they alternate with the first kernel that serves
     for (const Contender& contender : contenders_)
         if (contender.baseline) baselines.emplace_back(*contender.baseline, runner);
-    const Alternating others = {.begin = [&] { std::ranges::for_each(baselines, &BaselineRun::begin); },
+    const Alternating others = {.begin =
+                                    [&] {
+                                        std::ranges::for_each(baselines, &BaselineRun::begin);
+                                        quieten();
+                                    },
                                 .part = [&] { std::ranges::for_each(baselines, &BaselineRun::part); }};
     for (const auto& [by, options] : kernels) {
         if (interrupted() || lost_) return;
         progress_.begin(c.text + (options.kernel ? std::string(", ") + options.kernel : ""));
         // If no native kernel was chosen, the choice among the shaders is the same.
         if (by == "shaders" && o_.takes("auto") && std::ranges::none_of(ran, is_native)) continue;
+        if (busy_) busy_->work();
         BenchResult result{.given = &c, .m = runner.run(options, others)};
         ran.insert(result.m.kernel);
         const bool chosen = !options.kernel && result.m.failure;
@@ -261,6 +298,7 @@ void Bench::run_case(const Case& c) {
         show(std::move(none));
     }
     if (!refused && !c.from_suite) exit_ = worse(exit_, exit_code(refused));
+    quieten();
     for (BaselineRun& baseline : baselines) {
         if (lost_) break;
         progress_.begin(c.text + ", " + baseline.name());
@@ -296,9 +334,10 @@ std::string Bench::phases_text() const {
 
 Exit Bench::run() {
     begin();
-    for (const Case& c : cases_) {
-        if (interrupted() || lost_) break;
-        run_case(c);
+    for (size_t i = 0; i < cases_.size() && !interrupted() && !lost_; ++i) {
+        begin_phase("waits for the host");
+        if (busy_) busy_->work();
+        run_case(cases_[i], *runners_.take(i));
     }
     if (shown_) print(report_.summary(session_.colored()) + phases_text());
     if (interrupted()) {

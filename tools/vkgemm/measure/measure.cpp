@@ -19,6 +19,7 @@ namespace vkgemm::tool {
 namespace {
 
 constexpr VkDeviceSize rotated_bytes = 256'000'000;  // more than any cache holds
+constexpr double short_warm_up = 0.1;                // seconds of load, where the clocks are up
 
 std::string percent_text(double share) { return std::to_string(static_cast<int>(100 * share)) + " %"; }
 
@@ -144,12 +145,27 @@ Status CaseRunner::time(const Plan& plan, Measurement& result, const Alternating
     const auto next = timed_runs(*besides);
     if (others.begin) others.begin();
     Timing timing(options_, result, [&](size_t runs) { return time_runs(plan, runs, next); });
+    if (warm_) {
+        timing.device_is_warm();
+        phase("warms up");
+        if (Status s = warm_up_briefly(plan, next); !s) return s;
+    }
     const OthersLoad load;
     if (Status s = timing.rest(others.part); !s) return s;
     if (is_cpu_) result.others = load.share();  // who else computes slows a CPU device
     return is_cpu_ || sliced_
                ? Status{}
                : noted(in_a_row(plan, *besides, result), result);  // on a CPU one run keeps all cores busy
+}
+
+Status CaseRunner::warm_up_briefly(const Plan& plan, const std::function<Run()>& next) const {
+    const auto start = SteadyClock::now();
+    for (size_t runs = 1; since(start) < short_warm_up && !interrupted();) {
+        const auto times = time_runs(plan, runs, next);
+        if (!times) return times.status();
+        runs = runs_in(short_warm_up / 4, summarise(times->seconds).median, 1, 256);
+    }
+    return {};
 }
 
 Status CaseRunner::in_a_row(const Plan& plan, const PlanMemory& memory, Measurement& result) const {
@@ -197,6 +213,20 @@ Result<Plan> CaseRunner::make_plan(const PlanOptions& kernel, Measurement& resul
     result.tile = info.tile ? info.tile : "";
     result.workspaceBytes = info.requiredBytes[VKGEMM_SLOT_WORKSPACE];
     return plan;
+}
+
+void CaseRunner::prepare(const PlanOptions& kernel) try {
+    if (Status s = refused_memory(); !s) {
+        too_large_.reset();  // for the other case's memory will be free
+        return;
+    }
+    if (auto made = create_stoppable(device_, case_, kernel)) prepared_ = std::move(made->plan);
+    if (options_.check) operands(true);
+    operands(false);
+} catch (const std::bad_alloc&) {
+    exact_.reset();
+    check_bytes_.reset();
+    time_bytes_.reset();
 }
 
 Measurement CaseRunner::run(const PlanOptions& kernel, const Alternating& others) try {

@@ -48,6 +48,11 @@ class CaseRunner {
     /// Checks, then times. Data is uploaded once for all kernels of the case. If interrupted(), the samples so far are
     /// kept. `between` is called between parts of the timing; others may use the device there.
     Measurement run(const PlanOptions& kernel, const Alternating& others = {});
+    /// Does what run() needs of the host, so that it can be done while the device is used for another case: compiles,
+    /// and makes the bytes of the operands. What fails is tried again by run(), which says why.
+    void prepare(const PlanOptions& kernel);
+    /// Other work will keep the device busy until run() begins to time, so that its clocks are up.
+    void device_is_warm() { warm_ = true; }
     /// Checks `runs` times, with D poisoned before each run, and times nothing. Ends at the first wrong run; times.runs
     /// is the number of runs.
     Measurement check_only(const PlanOptions& kernel, size_t runs);
@@ -85,6 +90,7 @@ class CaseRunner {
     std::optional<std::string> wrong_scalars();  // of the run that was downloaded
     void find_wrong(const OperandCopies& d, Measurement& result) const;
     Status time(const Plan& plan, Measurement& result, const Alternating& others);
+    Status warm_up_briefly(const Plan& plan, const std::function<Run()>& next) const;
     Status in_a_row(const Plan& plan, const PlanMemory& memory, Measurement& result) const;
     Status find_deviation(Measurement& result);
     Status time_briefly(const Plan& plan, const PlanMemory& memory, const Trial& trial, Measurement& result);
@@ -111,12 +117,13 @@ class CaseRunner {
     VkDeviceSize set_bytes_ = 0;
     std::optional<ExactCase> exact_;
     std::optional<OperandBytes> check_bytes_, time_bytes_;
+    std::optional<Plan> prepared_;  // keeps its pipelines with the context
     std::optional<OperandSet> check_slots_, time_slots_;
     std::vector<std::byte> result_, right_;  // D with its guards: as it came, and as it was when it was found right
     std::string extent_;                     // of the check that found it so
     std::optional<Status> too_large_;        // for this machine's memory; not set: not asked yet
     bool sliced_ = false;                    // runs of the plan that was made last
-    bool warm_ = false;                      // a trial has run
+    bool warm_ = false;                      // a trial has run, or other work
     std::optional<Plan> busy_plan_;          // what keeps a GPU at work: the first trial's
     PlanMemory busy_memory_;
     uint32_t busy_runs_ = 0;

@@ -12,7 +12,6 @@ namespace {
 
 constexpr double load_before_first = 0.4;  // of load; clocks take that long to rise
 constexpr double busy_seconds = 0.003;     // of load, while there is nothing to time
-constexpr double most_load = 0.001;        // seconds of its run, as far as smaller loads take less
 constexpr double seconds_together = 0.05;  // seconds that first looks may take in one submission, as far as is known
 constexpr size_t most_submitted = 16;      // candidates in it
 constexpr double long_run = 0.002;         // seconds of a run, above which one is enough for a first look
@@ -41,29 +40,11 @@ struct RegretMeter::Look {
 };
 
 RegretMeter::RegretMeter(const host::Device& device, const RegretOptions& options)
-    : device_(device), options_(options), is_cpu_(device.info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU), pool_(device) {
-    if (!is_cpu_) prepare_load();
-}
-
-void RegretMeter::prepare_load() {
-    for (const char* text :
-         {"f32*f32+f32->f32 2048x2048x2048", "f32*f32+f32->f32 1024x1024x1024", "f32*f32+f32->f32 512x512x512"}) {
-        const auto c = parse_case(text);
-        if (!c) return;
-        auto plan = device_.context().createPlan(c->problem, {});
-        if (!plan) return;
-        auto operands = pool_.operands(*c, false, 0);
-        if (!operands) return;
-        load_ = Load{*std::move(plan), *std::move(operands), 0};
-        const auto record = [&](VkCommandBuffer commands, uint32_t run) {
-            return load_->plan.record(commands, load_->operands.run(run));
-        };
-        const auto times = device_.time(4, record, patience_of(is_cpu_));
-        if (!times) return load_.reset();
-        load_->seconds = median_of(times->seconds);
-        if (load_->seconds <= most_load) return;
-    }
-}
+    : device_(device),
+      options_(options),
+      is_cpu_(device.info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU),
+      pool_(device),
+      load_(DeviceLoad::make(device, pool_)) {}
 
 /// `runs` runs of each candidate, and one before them that is not counted, in slices. If interrupted(), some are
 /// missing.
@@ -87,7 +68,7 @@ Status RegretMeter::look(Look& now, const std::vector<size_t>& order, size_t run
     const size_t each = runs + 1;
     const uint32_t before = load_ ? 1 : 0;
     const auto record = [&](VkCommandBuffer commands, uint32_t run) {
-        if (run < before) return load_->plan.record(commands, load_->operands.run(0));
+        if (run < before) return load_->record(commands, 0);
         return now.plan(order[(run - before) / each]).record(commands, now.operands.run(now.turn++));
     };
     const auto times = device_.time(static_cast<uint32_t>(before + order.size() * each), record, patience_of(is_cpu_));
@@ -220,9 +201,8 @@ Result<Regret> RegretMeter::measure(PlannedCandidates planned) {
 
 void RegretMeter::keep_busy() {
     if (!load_) return;
-    const auto runs = static_cast<uint32_t>(runs_in(busy_seconds, load_->seconds, 1, 64));
-    (void)device_.time(runs, [&](VkCommandBuffer commands, uint32_t run) {
-        return load_->plan.record(commands, load_->operands.run(run));
+    (void)device_.time(load_->runs_in(busy_seconds), [&](VkCommandBuffer commands, uint32_t run) {
+        return load_->record(commands, run);
     });  // if the device is lost, the next problem says so
 }
 

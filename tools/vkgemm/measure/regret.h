@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Measures what the choice for a problem loses: every kernel briefly, then the best and the choice again, in turn.
 #pragma once
-#include "measure/operand_pool.h"
+#include "measure/device_load.h"
 #include "measure/plan_ahead.h"
 #include "measure/stats.h"
 
@@ -24,12 +24,6 @@ class RegretMeter {
 
    private:
     struct Look;
-    struct Load {  // a product that is large enough to raise the clocks
-        Plan plan;
-        PooledOperands operands;
-        double seconds;  // of a run
-    };
-    void prepare_load();
     Status look(Look& now, const std::vector<size_t>& order, size_t runs);
     Status look_in_slices(Look& now, const std::vector<size_t>& order, size_t runs);
     Status rounds(Look& now, const std::vector<size_t>& order, size_t count);
@@ -41,7 +35,7 @@ class RegretMeter {
     RegretOptions options_;
     bool is_cpu_, warm_ = false;
     OperandPool pool_;
-    std::optional<Load> load_;  // none on a CPU, and where this build has no kernel for it
+    std::optional<DeviceLoad> load_;
 };
 
 }  // namespace vkgemm::tool
