@@ -52,16 +52,23 @@ inline const std::array chain_modules = {
 };
 #undef CHAIN_ROW
 
-/// How a work group divides rows on the matrix units, in the order of preference. Measured on an H200 with four layers
-/// of 64.
+/// How a work group divides rows on the matrix units. The first tile that fits is taken, or a later one that has a
+/// `turn` and takes less time for the rows: the larger a turn, the less often the weights are read for a row, and the
+/// more rows are missing from the last turn.
 struct ChainTile {
     uint32_t subgroups;  // of a work group
     uint32_t matrices;   // of rows that a subgroup computes at once
     bool resident;       // the weights of all layers are in shared memory
     uint32_t groups;     // of a multiprocessor, at most
+    double turn = 0;     // of all work groups, in microseconds: four layers of 64, f16, on an H200; 0: not measured
+    // Few registers are left, so it is only for a row-major A and row-major D without residuals; with three matrices of
+    // rows only for f16. A column-major A took 283 us instead of 258 (four layers of 64), bf16 509 instead of 427.
+    bool crowded = false;
 };
 inline constexpr std::array chain_tiles = {
-    ChainTile{.subgroups = 8, .matrices = 2, .resident = true, .groups = 1},
+    ChainTile{.subgroups = 8, .matrices = 2, .resident = true, .groups = 1, .turn = 3.81},
+    ChainTile{.subgroups = 8, .matrices = 3, .resident = true, .groups = 1, .turn = 5.19, .crowded = true},
+    ChainTile{.subgroups = 12, .matrices = 2, .resident = true, .groups = 1, .turn = 5.61, .crowded = true},
     ChainTile{.subgroups = 4, .matrices = 2, .resident = true, .groups = 2},
     ChainTile{.subgroups = 8, .matrices = 2, .resident = false, .groups = 2},
     ChainTile{.subgroups = 4, .matrices = 2, .resident = false, .groups = 3},

@@ -103,7 +103,11 @@ struct Fusing {
 
    private:
     std::optional<ChainTile> tile() const;
+    bool fits(const ChainTile&) const;
     bool fits_registers(const ChainTile&) const;
+    bool fits_crowded(const ChainTile&) const;
+    uint32_t most_groups(const ChainTile&) const;
+    double time(const ChainTile&) const;
     uint64_t shared_bytes(const ChainTile&) const;
     bool wide(const Matrix&, uint64_t row) const;
     uint32_t flags(size_t layer) const;
@@ -118,24 +122,51 @@ uint64_t Fusing::shared_bytes(const ChainTile& t) const {
 }
 
 // The sums of a subgroup, its rows of A and a matrix's columns of B, of 16 bits. A subgroup of 64 holds twice as many
-// copies of them as one of 32, where there are several.
+// copies of them as one of 32, where there are several. Where few are left, also the rows that are on their way.
 bool Fusing::fits_registers(const ChainTile& t) const {
     const Registers registers = registers_of(caps);
     if (!registers.of_invocation) return true;
     constexpr double others = 16;
     const double sg = caps.subgroup_size, rows = t.matrices * step;
     const double copies = registers.fragment_copies > 1 ? registers.fragment_copies * sg / 32 : 1;
-    const double live = rows * widest / sg + copies * (rows + step) * widest / 2 / sg + others;
+    const double next = t.crowded ? rows * static_cast<double>(layers[0].k) / 2 / sg : 0;
+    const double live = rows * widest / sg + copies * (rows + step) * widest / 2 / sg + next + others;
     return live <= registers.limit(t.subgroups * caps.subgroup_size);
 }
 
+uint32_t Fusing::most_groups(const ChainTile& t) const {
+    constexpr uint32_t usual_units = 64;  // where the device does not tell
+    return std::min(caps.max_groups_x, (caps.compute_units ? caps.compute_units : usual_units) * t.groups);
+}
+
+// For all rows, as ChainTile::turn.
+double Fusing::time(const ChainTile& t) const {
+    const uint64_t at_once = uint64_t{t.matrices} * step * t.subgroups * most_groups(t);
+    return t.turn * static_cast<double>(div_up(layers[0].m, at_once));
+}
+
+// Whether a tile with few registers left, ChainTile::crowded, has enough for these layers.
+bool Fusing::fits_crowded(const ChainTile& t) const {
+    const auto fits_layer = [](const Problem& p) {
+        const bool has_residual = p.epilogue.count != 0 && p.epilogue.step[0].kind == VKGEMM_STEP_DRELU;
+        return p.d.layout == rowMajor && !has_residual;
+    };
+    return (t.matrices <= 2 || module.type == f16) && layers[0].a.layout == rowMajor &&
+           std::ranges::all_of(layers, fits_layer);
+}
+
+bool Fusing::fits(const ChainTile& t) const {
+    return shared_bytes(t) <= std::min(caps.shared_bytes, chain_most_shared_bytes) &&
+           t.subgroups * caps.subgroup_size <= caps.max_invocations &&
+           (caps.max_subgroups == 0 || t.subgroups <= caps.max_subgroups) && fits_registers(t) &&
+           (!t.crowded || fits_crowded(t));
+}
+
 std::optional<ChainTile> Fusing::tile() const {
-    const uint32_t most_bytes = std::min(caps.shared_bytes, chain_most_shared_bytes);
+    std::optional<ChainTile> best;
     for (const ChainTile& t : chain_tiles)
-        if (shared_bytes(t) <= most_bytes && t.subgroups * caps.subgroup_size <= caps.max_invocations &&
-            (caps.max_subgroups == 0 || t.subgroups <= caps.max_subgroups) && fits_registers(t))
-            return t;
-    return std::nullopt;
+        if (fits(t) && (!best || (t.turn != 0 && time(t) < time(*best)))) best = t;
+    return best;
 }
 
 bool Fusing::wide(const Matrix& m, uint64_t row) const {
@@ -210,8 +241,7 @@ FusedChain Fusing::make(const ChainTile& t) const {
     add_layers(out.key, weights);
     out.tile = concat({"WG=", t.subgroups * sg, ",WM=", rows, ",MM=", step, ",RESIDENT=", int(t.resident)});
     out.rows_at_once = rows;
-    constexpr uint32_t usual_units = 64;  // where the device does not tell
-    out.most_groups = std::min(caps.max_groups_x, (caps.compute_units ? caps.compute_units : usual_units) * t.groups);
+    out.most_groups = most_groups(t);
     return out;
 }
 

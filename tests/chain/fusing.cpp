@@ -106,6 +106,40 @@ TEST_CASE("fusing: four layers of 64 on an H200") {
     CHECK(value_of(*c.fuse(), CHAIN_ID_WIDE_ROWS) == 0);
 }
 
+TEST_CASE("fusing: a subgroup takes more rows at once where its turns are full") {
+    Case c;
+    const uint64_t turn = uint64_t{c.caps.compute_units} * 8;             // of blocks of rows
+    for (const auto& [rows, at_once] : {std::pair{uint64_t{1}, 32u},      // 1 turn either way
+                                        {turn * 32 + 1, 48u},             // 2 turns, or 1 of more rows
+                                        {uint64_t{65536}, 32u},           // 2 and 2
+                                        {uint64_t{262144}, 32u},          // 8 and 6, which take as long as 8.2
+                                        {uint64_t{1920} * 1080, 48u}}) {  // 62 and 41
+        CAPTURE(rows);
+        for (Problem& p : c.layers) p.m = rows;
+        const auto fused = c.fuse();
+        REQUIRE_MESSAGE(bool(fused), fused.status().text);
+        CHECK(fused->rows_at_once == at_once);
+        CHECK(value_of(*fused, CHAIN_ID_WM) == at_once);
+        CHECK_FALSE(unfit(fused->key, c.caps));
+    }
+    for (const auto& change : std::vector<std::function<void(Case&)>>{
+             [](Case& x) { x.layers[0].a.layout = columnMajor; }, [](Case& x) { x.layers[3].d.layout = columnMajor; },
+             [](Case& x) {
+                 x.layers[1] = gradient();
+                 x.layers[1].m = x.layers[0].m;
+             }}) {
+        Case other = c;
+        change(other);
+        const auto fused = other.fuse();
+        REQUIRE_MESSAGE(bool(fused), fused.status().text);
+        CHECK(fused->tile == "WG=256,WM=32,MM=16,RESIDENT=1");
+    }
+    for (Problem& p : c.layers) p.a.type = bf16;
+    CHECK(c.fuse()->tile == "WG=384,WM=32,MM=16,RESIDENT=1");
+    for (Problem& p : c.layers) p.m = 262144;
+    CHECK(c.fuse()->tile == "WG=256,WM=32,MM=16,RESIDENT=1");
+}
+
 TEST_CASE("fusing: a column-major A and D, gradients, and rows that the GPU counts") {
     Case c;
     c.layers[0].a.layout = columnMajor;

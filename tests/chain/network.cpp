@@ -234,21 +234,21 @@ VkgemmContext chain_context() {
     return is_cpu ? limited_context(device().info().maxInvocations) : device().context().handle();
 }
 
-Chain make_chain(const ChainProblem& p) {
+Chain make_chain(const ChainProblem& p, VkgemmContext context) {
     const convert::ChainProblemC problem(p);
     VkgemmChain made = nullptr;
     VkgemmError error{};
-    const VkgemmResult r = vkgemmCreateChain(chain_context(), problem.get(), nullptr, &made, &error);
+    const VkgemmResult r = vkgemmCreateChain(context, problem.get(), nullptr, &made, &error);
     REQUIRE_MESSAGE(r >= 0, error.text);
     return Chain(made);
 }
 
-std::string explain_chain(const ChainProblem& p) {
+std::string explain_chain(const ChainProblem& p, VkgemmContext context) {
     const convert::ChainProblemC problem(p);
     std::string out(4096, ' ');
     size_t size = out.size();
     VkgemmError error{};
-    const VkgemmResult r = vkgemmExplainChain(chain_context(), problem.get(), nullptr, out.data(), &size, &error);
+    const VkgemmResult r = vkgemmExplainChain(context, problem.get(), nullptr, out.data(), &size, &error);
     REQUIRE_MESSAGE(r == VKGEMM_SUCCESS, error.text);
     return out.c_str();
 }

@@ -87,8 +87,8 @@ class Network {
 VkgemmContext chain_context();
 
 /// Both must succeed.
-Chain make_chain(const ChainProblem&);
-std::string explain_chain(const ChainProblem&);
+Chain make_chain(const ChainProblem&, VkgemmContext = chain_context());
+std::string explain_chain(const ChainProblem&, VkgemmContext = chain_context());
 
 /// The index of an element of a dense or padded matrix.
 uint64_t index_of(const Matrix&, uint64_t row, uint64_t col);

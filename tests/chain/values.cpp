@@ -7,6 +7,8 @@
 
 #include "chain/network.h"
 #include "support/numbers.h"
+#include "support/owned.h"
+#include "vk/context.h"
 
 using namespace vkgemm::test;
 
@@ -15,15 +17,15 @@ namespace {
 constexpr VkgemmStepKind relu = VKGEMM_STEP_RELU, leaky = VKGEMM_STEP_LEAKY_RELU, clamp = VKGEMM_STEP_CLAMP;
 
 /// Compares the chain, and the chain as separate plans, with products that know nothing of each other.
-void same_bits(const NetworkCase& c, Fill fill = Fill::small_integers) {
-    Network net(c, fill, 11);
+void same_bits(const NetworkCase& c, VkgemmContext context = chain_context()) {
+    Network net(c, Fill::small_integers, 11);
     net.run_separately();
     const size_t last = c.layers.size() - 1;
     std::vector<std::vector<std::byte>> expected;
     for (size_t i = 0; i <= last; ++i) expected.push_back(net.d_bytes(i));
     for (const uint32_t flags : {uint32_t{VKGEMM_CHAIN_SEPARATE}, 0u}) {
         CAPTURE(flags);
-        const auto chain = make_chain(net.chain_problem(flags));
+        const auto chain = make_chain(net.chain_problem(flags), context);
         CHECK((!flags || !chain.info().isOneDispatch));
         CAPTURE(std::string(chain.info().kernel));
         net.run_chain(chain);
@@ -110,6 +112,24 @@ TEST_CASE("chains: one dispatch on every device with matrix units for f16") {
     CHECK(chain.info().isOneDispatch == 1);
     CHECK(chain.info().dispatchCount == 1);
     CHECK(chain.info().workspaceBytes == 0);
+}
+
+TEST_CASE("chains: subgroups that take three matrices of rows at once") {
+    if (device().info().uses.find("cooperativeMatrix") == std::string::npos) return;
+    Owned<VkgemmContext, vkgemmDestroyContext> small;  // of one multiprocessor, so that few rows are many
+    VkgemmContextInfo info = context_info();
+    info.flags = VKGEMM_CONTEXT_IGNORE_ENVIRONMENT;
+    REQUIRE(vkgemmCreateContext(&info, &small.handle, nullptr) == VKGEMM_SUCCESS);
+    small.handle->caps.kind = vkgemm::plan::DeviceKind::discrete;
+    small.handle->caps.compute_units = 1;
+    NetworkCase c = renderer(VKGEMM_TYPE_F16);
+    c.rows = 300;
+    c.kept = 1;
+    c.pad = 4;
+    const std::string text = explain_chain(Network(c, Fill::small_integers, 1).chain_problem(), small.handle);
+    const bool takes_three = text.find("WM=48,MM=16") != text.npos || text.find("WM=24,MM=8") != text.npos;
+    CHECK_MESSAGE(takes_three, text);
+    same_bits(c, small.handle);
 }
 
 TEST_CASE("chains: any m up to the problem's") {

@@ -14,10 +14,12 @@ struct Network {
     std::vector<uint64_t> widths;  // of the first A, and of every D
     bool encoded = false;          // the first A is column-major, and the GPU counts the rows
     bool gradients = false;        // through the derivative of ReLU; every D is kept, and the last is column-major
+    uint64_t rows = 65536;
 };
 const Network networks[] = {
     {.name = "64-64-64-64-64", .widths = {64, 64, 64, 64, 64}},
     {.name = "32-64-64-64-8", .widths = {32, 64, 64, 64, 8}},
+    {.name = "a screen of 64-64-64-64-64", .widths = {64, 64, 64, 64, 64}, .rows = 1920 * 1080},
     {.name = "24-48-48-48-48-48-3", .widths = {24, 48, 48, 48, 48, 48, 3}},
     {.name = "encoded 32-64-64-64-8", .widths = {32, 64, 64, 64, 8}, .encoded = true},
     {.name = "gradients 8-48-48-48-32", .widths = {8, 48, 48, 48, 32}, .gradients = true},
@@ -28,7 +30,7 @@ std::vector<Problem> layers(Type type, const Network& n) {
     std::vector<Problem> out;
     for (size_t i = 0; i + 1 < widths.size(); ++i) {
         Problem p;
-        p.m = 65536;
+        p.m = n.rows;
         p.n = widths[i + 1];
         p.k = widths[i];
         p.a.type = type;
