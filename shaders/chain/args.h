@@ -4,8 +4,9 @@
 #define VKGEMM_CHAIN_ARGS_H
 #include "../constants.h"
 
-#define CHAIN_LAYERS 6  // products of one dispatch, at most
-#define CHAIN_WIDTH 64  // columns of A and of every D, at most: beyond it, separate products are faster
+#define CHAIN_LAYERS 6        // products of one dispatch, at most
+#define CHAIN_WIDTH 64        // columns of A and of every D, at most: beyond it, separate products are faster,
+#define CHAIN_MOST_WIDTH 128  // but for a tile of the matrix units that takes wider ones
 
 // The specialization constants of chains. Those of the tile are of constants.h, with the ids and meanings that they
 // have there: on the matrix units WG, WM, MM, MN, MK and SG, where WM is what a subgroup computes at once; otherwise

@@ -54,8 +54,9 @@ Refusal unsupported(std::initializer_list<TextPiece> text) { return {VKGEMM_ERRO
 std::optional<Status> unfit_widths(const ChainKey& key) {
     const uint32_t widest = key.value(CHAIN_ID_MAX_WIDTH);
     const uint32_t step = key.module->on_matrix_units ? key.value(CHAIN_ID_MM) : 4;
-    if (widest == 0 || widest > CHAIN_WIDTH || widest % step)
-        return unsupported({"MAX_WIDTH is ", widest, "; it must be a multiple of ", step, " up to ", CHAIN_WIDTH});
+    const uint32_t most = key.module->on_matrix_units ? CHAIN_MOST_WIDTH : CHAIN_WIDTH;
+    if (widest == 0 || widest > most || widest % step)
+        return unsupported({"MAX_WIDTH is ", widest, "; it must be a multiple of ", step, " up to ", most});
     for (uint32_t id = CHAIN_ID_WIDTH; id < CHAIN_ID_WIDTH + key.value(CHAIN_ID_LAYERS); ++id)
         if (key.value(id) == 0 || key.value(id) > widest)
             return unsupported({name_of(id), " is ", key.value(id), "; it must be 1 to MAX_WIDTH (", widest, ")"});

@@ -48,8 +48,6 @@ std::optional<Status> unfit_layer(const Problem& p) {
     const Type bias = epilogue_type(p, VKGEMM_SLOT_BIAS).value_or(f32);
     if (type == f32 && bias != f32)
         return no({"its bias is ", info(bias).name, "; one dispatch of f32 is for a bias of f32"});
-    if (std::max(p.n, p.k) > CHAIN_WIDTH)
-        return no({"n is ", p.n, " and k is ", p.k, "; one dispatch takes rows of up to ", CHAIN_WIDTH, " elements"});
     if (p.k == 0 || p.n == 0 || p.m == 0) return no({"m, n or k is 0"});
     if (p.batch != 1) return no({"batch is ", p.batch, "; one dispatch is for a batch of 1"});
     if (p.cSource != VKGEMM_C_NONE) return no({"it has a C"});
@@ -98,6 +96,7 @@ struct Fusing {
     const ChainModule& module;
     uint32_t step, widest;  // widths are padded to a multiple of `step`
 
+    std::optional<Status> unfit_widths() const;
     Result<FusedChain> on_matrix_units() const;
     Result<FusedChain> simt() const;
 
@@ -105,6 +104,8 @@ struct Fusing {
     std::optional<ChainTile> tile() const;
     bool fits(const ChainTile&) const;
     bool fits_registers(const ChainTile&) const;
+    bool is_wide() const { return widest > CHAIN_WIDTH; }
+    bool is_crowded(const ChainTile& t) const { return t.crowded || is_wide(); }
     bool fits_crowded(const ChainTile&) const;
     uint32_t most_groups(const ChainTile&) const;
     double time(const ChainTile&) const;
@@ -129,14 +130,15 @@ bool Fusing::fits_registers(const ChainTile& t) const {
     constexpr double others = 16;
     const double sg = caps.subgroup_size, rows = t.matrices * step;
     const double copies = registers.fragment_copies > 1 ? registers.fragment_copies * sg / 32 : 1;
-    const double next = t.crowded ? rows * static_cast<double>(layers[0].k) / 2 / sg : 0;
+    const double next = is_crowded(t) ? rows * static_cast<double>(layers[0].k) / 2 / sg : 0;
     const double live = rows * widest / sg + copies * (rows + step) * widest / 2 / sg + next + others;
     return live <= registers.limit(t.subgroups * caps.subgroup_size);
 }
 
 uint32_t Fusing::most_groups(const ChainTile& t) const {
-    constexpr uint32_t usual_units = 64;  // where the device does not tell
-    return std::min(caps.max_groups_x, (caps.compute_units ? caps.compute_units : usual_units) * t.groups);
+    constexpr uint32_t usual_units = 64;                // where the device does not tell
+    const uint32_t of_unit = is_wide() ? 1 : t.groups;  // whose shared memory is full
+    return std::min(caps.max_groups_x, (caps.compute_units ? caps.compute_units : usual_units) * of_unit);
 }
 
 // For all rows, as ChainTile::turn.
@@ -159,7 +161,7 @@ bool Fusing::fits(const ChainTile& t) const {
     return shared_bytes(t) <= std::min(caps.shared_bytes, chain_most_shared_bytes) &&
            t.subgroups * caps.subgroup_size <= caps.max_invocations &&
            (caps.max_subgroups == 0 || t.subgroups <= caps.max_subgroups) && fits_registers(t) &&
-           (!t.crowded || fits_crowded(t));
+           (!is_crowded(t) || fits_crowded(t)) && (t.wide || !is_wide());
 }
 
 std::optional<ChainTile> Fusing::tile() const {
@@ -258,8 +260,26 @@ FusedChain Fusing::make(const ChainSimtTile& t) const {
     return out;
 }
 
+// Why a layer is wider than one dispatch takes.
+std::optional<Status> Fusing::unfit_widths() const {
+    const bool stores_last_alone = (kept & ((1u << (layers.size() - 1)) - 1)) == 0;
+    const bool may_be_wide =
+        module.on_matrix_units && module.type == f16 && stores_last_alone && layers[0].m >= chain_least_rows_wide;
+    const uint64_t most = may_be_wide ? CHAIN_MOST_WIDTH : CHAIN_WIDTH;
+    for (size_t i = 0; i < layers.size(); ++i)
+        if (const Problem& p = layers[i]; std::max(p.n, p.k) > most)
+            return no({"product ", i, ": n is ", p.n, " and k is ", p.k, "; one dispatch takes rows of up to ",
+                       CHAIN_WIDTH, " elements, or of f16 on matrix units up to ", CHAIN_MOST_WIDTH, " if m is ",
+                       chain_least_rows_wide, " or more and no D but the last is kept"});
+    return std::nullopt;
+}
+
 Result<FusedChain> Fusing::on_matrix_units() const {
     if (const auto t = tile()) return make(*t);
+    if (is_wide())
+        return no({"its rows of up to ", widest, " elements are wider than ", CHAIN_WIDTH,
+                   ", and then A and every D must be row-major, without residuals, and fit the device's registers and ",
+                   caps.shared_bytes, " bytes of shared memory"});
     return no({"the weights take more shared memory than the device has (", caps.shared_bytes,
                " bytes), or than a chain may use (", chain_most_shared_bytes, ")"});
 }
@@ -318,6 +338,7 @@ Result<FusedChain> fuse(const DeviceCaps& caps, std::span<const Problem> complet
                            .module = **module,
                            .step = step,
                            .widest = static_cast<uint32_t>(round_up(widest, step))};
+    if (auto why = fusing.unfit_widths()) return *why;
     return fusing.module.on_matrix_units ? fusing.on_matrix_units() : fusing.simt();
 }
 

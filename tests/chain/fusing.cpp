@@ -140,6 +140,28 @@ TEST_CASE("fusing: a subgroup takes more rows at once where its turns are full")
     CHECK(c.fuse()->tile == "WG=256,WM=32,MM=16,RESIDENT=1");
 }
 
+TEST_CASE("fusing: rows of up to 128 elements of f16") {
+    Case c;
+    c.layers.assign(4, layer(128, 128));
+    const auto fused = c.fuse();
+    REQUIRE_MESSAGE(bool(fused), fused.status().text);
+    CHECK(fused->tile == "WG=256,WM=32,MM=16,RESIDENT=0");
+    CHECK(fused->most_groups == c.caps.compute_units);
+    CHECK_FALSE(unfit(fused->key, c.caps));
+    c.layers.assign(2, layer(96, 96));
+    CHECK(c.fuse()->tile == "WG=256,WM=32,MM=16,RESIDENT=1");
+    for (const auto& change : std::vector<std::function<void(Case&)>>{
+             [](Case& x) { x.layers[0].a.layout = columnMajor; }, [](Case& x) { x.caps.max_subgroups = 4; },
+             [](Case& x) {
+                 for (Problem& p : x.layers) p.a.type = bf16;
+             },
+             [](Case& x) { x.caps.matrix_shapes.clear(); }}) {
+        Case other = c;
+        change(other);
+        CHECK_FALSE(bool(other.fuse()));
+    }
+}
+
 TEST_CASE("fusing: a column-major A and D, gradients, and rows that the GPU counts") {
     Case c;
     c.layers[0].a.layout = columnMajor;
@@ -239,8 +261,19 @@ TEST_CASE("fusing: without what matrix units need, ordinary arithmetic") {
 }
 
 TEST_CASE("fusing: the reason of the products against one dispatch") {
-    refused([](Case& c) { c.layers[2] = layer(65, 64); }, {"product 2", "n is 65", "up to 64"});
-    refused([](Case& c) { c.layers[0] = layer(64, 80); }, {"product 0", "k is 80", "up to 64"});
+    refused(
+        [](Case& c) {
+            c.layers[2] = layer(65, 64);
+            c.kept = 1;
+        },
+        {"product 2", "n is 65", "up to 64"});
+    refused(
+        [](Case& c) {
+            c.layers[0] = layer(64, 80);
+            for (Problem& p : c.layers) p.m = 65535;
+        },
+        {"product 0", "k is 80", "up to 64", "65536"});
+    refused([](Case& c) { c.layers[2] = layer(129, 64); }, {"product 2", "n is 129", "up to 128"});
     refused([](Case& c) { c.layers.assign(7, layer(64, 64)); }, {"7 products", "up to 6"});
     refused([](Case& c) { c.layers[1].a.type = f32; }, {"product 1", "type f32", "product 0", "f16"});
     refused([](Case& c) { c.layers[1].accumulate = f16; }, {"product 1", "sums of f32"});

@@ -132,6 +132,17 @@ TEST_CASE("chains: subgroups that take three matrices of rows at once") {
     same_bits(c, small.handle);
 }
 
+TEST_CASE("chains: rows of more than 64 elements in one dispatch") {
+    if (device().info().uses.find("cooperativeMatrix") == std::string::npos) return;
+    const bool is_cpu = device().info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    NetworkCase c = {.type = VKGEMM_TYPE_F16, .rows = 65536, .inputs = 13};
+    for (const uint64_t width : {is_cpu ? 72 : 128, is_cpu ? 8 : 120, 3})
+        c.layers.push_back({.width = width, .act = relu, .bias = true, .b_column_major = width == 3});
+    const std::string text = explain_chain(Network(c, Fill::small_integers, 1).chain_problem());
+    CHECK_MESSAGE(text.find("one dispatch: chain_f16") == 0, text);
+    same_bits(c);
+}
+
 TEST_CASE("chains: any m up to the problem's") {
     for (const vkgemm::Type type : {VKGEMM_TYPE_F32, VKGEMM_TYPE_F16, VKGEMM_TYPE_BF16}) {
         if (type != VKGEMM_TYPE_F32 && !stores_16_bits()) continue;

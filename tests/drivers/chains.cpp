@@ -20,6 +20,7 @@ const Network networks[] = {
     {.name = "64-64-64-64-64", .widths = {64, 64, 64, 64, 64}},
     {.name = "32-64-64-64-8", .widths = {32, 64, 64, 64, 8}},
     {.name = "a screen of 64-64-64-64-64", .widths = {64, 64, 64, 64, 64}, .rows = 1920 * 1080},
+    {.name = "128-128-128-128-128", .widths = {128, 128, 128, 128, 128}},
     {.name = "24-48-48-48-48-48-3", .widths = {24, 48, 48, 48, 48, 48, 3}},
     {.name = "encoded 32-64-64-64-8", .widths = {32, 64, 64, 64, 8}, .encoded = true},
     {.name = "gradients 8-48-48-48-32", .widths = {8, 48, 48, 48, 32}, .gradients = true},
