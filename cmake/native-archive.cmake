@@ -12,7 +12,7 @@ function(vkgemm_native_hash out dir)
   file(GLOB sources RELATIVE ${dir} ${dir}/*.cu ${dir}/*.cuh ${dir}/*.h ${dir}/*.def)
   list(SORT sources)
   vkgemm_hash_of(hash ${dir} ${sources} ../shaders/abi.h ../shaders/constants.h ../shaders/pack_fragments/rows.def
-    ../shaders/f32_split/rows.def ../include/vkgemm/tables.h)
+    ../shaders/f32_split/rows.def ../shaders/common/moduli.h ../include/vkgemm/tables.h)
   set(${out} ${hash} PARENT_SCOPE)
 endfunction()
 

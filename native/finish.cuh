@@ -325,7 +325,8 @@ struct Finish {
             store_rows_of<To>(staging, v, first, ld, row, col);
         else if constexpr (sizeof(To) == 1)
             store_bytes(x, staging.address, staging.lane, v, row, col,
-                        address_of(x.args.d) + first + uint64_t{row} * ld + col);
+                        address_of(x.args.d) + first + uint64_t{row} * ld + col, x.args.n,
+                        [](f32 y) { return byte_of(y); });
         else
 #pragma unroll
             for (int i = 0; i < of_box; i += part)

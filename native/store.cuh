@@ -127,15 +127,17 @@ DEVICE uint32_t bytes_at(uint32_t box, uint32_t row, uint32_t unit) {
     return box + row * 64 + (unit ^ row / 2 % 4) * 16;
 }
 
-/// Stores 16 rows and 64 bytes of each, at `to`, without the copy engine, whose boxes are twice as wide. Each lane
-/// turns two neighbours in two rows into four in one of them.
-DEVICE void store_bytes(const NativeArgs& x, uint32_t box, uint32_t lane, const f32 (&v)[sums_of_box<i8>], uint32_t row,
-                        uint32_t col, uint64_t to) {
+/// Stores 16 rows and 64 bytes of each, at `to`, without the copy engine, whose boxes are twice as wide. `byte` makes a
+/// byte of a value. Each lane turns two neighbours in two rows into four in one of them. Rows are ldd bytes apart and
+/// have `width`, whole 16 bytes.
+template <class V, class F>
+DEVICE void store_bytes(const NativeArgs& x, uint32_t box, uint32_t lane, const V (&v)[sums_of_box<i8>], uint32_t row,
+                        uint32_t col, uint64_t to, uint32_t width, F&& byte) {
     const bool is_odd = lane % 2;
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
         const uint32_t own =
-            byte_of(v[4 * i]) | byte_of(v[4 * i + 1]) << 8 | byte_of(v[4 * i + 2]) << 16 | byte_of(v[4 * i + 3]) << 24;
+            byte(v[4 * i]) | byte(v[4 * i + 1]) << 8 | byte(v[4 * i + 2]) << 16 | byte(v[4 * i + 3]) << 24;
         const uint32_t other = __shfl_xor_sync(~0u, own, 1);
         const uint32_t four = is_odd ? other >> 16 | own & 0xffff0000 : own & 0xffff | other << 16;
         store_one(bytes_at(box, lane / 4 + 8 * is_odd, i / 2) + i % 2 * 8 + lane % 4 / 2 * 4, four);
@@ -144,7 +146,7 @@ DEVICE void store_bytes(const NativeArgs& x, uint32_t box, uint32_t lane, const 
 #pragma unroll
     for (uint32_t i = lane; i < 64; i += 32) {
         const uint32_t r = i / 4, unit = i % 4;
-        if (row + r < x.args.m && col + 16 * unit < x.args.n)
+        if (row + r < x.args.m && col + 16 * unit < width)
             *reinterpret_cast<uint4*>(to + r * x.args.ldd + 16 * unit) = load_chunk(bytes_at(box, r, unit));
     }
     __syncwarp();

@@ -5,6 +5,7 @@
 #pragma once
 #include "native/finish.cuh"
 #include "native/multiply_f64.cuh"
+#include "native/remainders.cuh"
 
 namespace vkgemm::native {
 
@@ -115,6 +116,8 @@ struct Product {
         constexpr bool is_scaled = std::is_same_v<D, scaled>, is_floating = std::is_same_v<D, floating>;
         const Finish<std::conditional_t<is_scaled, i32, D>> finish(x);
         const bool is_partial = x.constants[PARTIAL] != 0, is_plain = !is_scaled && finish.is_plain();
+        constexpr bool leaves_remainders = std::is_same_v<D, i32>;
+        const bool is_remainders = leaves_remainders && x.constants[FORMAT_D] == VKGEMM_TYPE_U8;
         bool is_gelu = false;
         if constexpr (has_gelu) is_gelu = finish.is_gelu();
         const bool staggered = lead_steps != 0 && x.args.k != 0, leads = group == 0 && staggered;
@@ -141,6 +144,12 @@ struct Product {
             }
             const uint32_t z = place.slice * x.args.batch + place.batch, d_row = place.row + row,
                            d_col = place.col + col;
+            if constexpr (leaves_remainders) {
+                if (is_remainders) {
+                    store_remainders(x, box, sums, d_row, d_col, z, place.batch);
+                    continue;
+                }
+            }
             if constexpr (is_floating) {
                 if (is_plain)
                     store_sums_as(is_partial ? VKGEMM_TYPE_F32 : x.constants[FORMAT_D], box, sums,

@@ -31,6 +31,8 @@ int left(uint i) {
     return AT(bias, args.bias.x * 2, i);
 }
 
+uint left_of_sum(int sum, uint t) { return left_of(uint(sum) + MODULUS[t + 1].z, MODULUS[t + 1]); }
+
 // The product of a finite row and column, rounded. Sums of all slices of K wrap around only where p is 2^8, remainders
 // never.
 uvec2 finite_product(uint row, uint col, int exponent) {
@@ -43,10 +45,9 @@ uvec2 finite_product(uint row, uint col, int exponent) {
         [[unroll]] for (uint t = 0; t < MODULI; ++t)
             sums[t] += left(at + (s * MODULI + t) * plane);
     clear_limbs();
-#define X(t, p, reciprocal, of_middle, of_high, inverse, inverse_16, inverse_31, l0, l1, l2, l3, l4, l5) \
-    if (OF_REMAINDERS) ADD_REMAINDER(uint(sums[t]), p, reciprocal, l0, l1, l2, l3, l4, l5)           \
-    else ADD_SUM(sums[t], p, reciprocal, inverse, inverse_16, inverse_31, l0, l1, l2, l3, l4, l5)
-    VKGEMM_MODULI(X)
+#define X(t, inverse, l0, l1, l2, l3, l4, l5) \
+    ADD_SHARE(t, OF_REMAINDERS ? uint(sums[t]) : left_of_sum(sums[t], t), inverse, l0, l1, l2, l3, l4, l5)
+    VKGEMM_SHARES(X)
 #undef X
     uint sign;
     const uvec4 magnitude = joined(sign);

@@ -3,7 +3,7 @@
 #ifndef VKGEMM_JOIN_INT8_REMAINDER_GLSL
 #define VKGEMM_JOIN_INT8_REMAINDER_GLSL
 #include "common/f64_bits.glsl"
-#include "common/moduli.h"
+#include "common/modulus.glsl"
 
 const uint LIMB = 0xfffffu;
 uint limb[MODULI_LIMBS];  // of a sum in the making; the last one has all higher bits too
@@ -15,26 +15,17 @@ void clear_limbs() {
 #undef X
 }
 
-// Adds (x mod p) * (P / p), for an x below 2^30.
-#define ADD_REMAINDER(x, p, reciprocal, l0, l1, l2, l3, l4, l5) \
-    {                                                           \
-        uint quotient, rest;                                    \
-        umulExtended(x, reciprocal, quotient, rest);            \
-        rest = x - (quotient >> 7) * p;                         \
-        limb[0] += rest * l0;                                   \
-        limb[1] += rest * l1;                                   \
-        limb[2] += rest * l2;                                   \
-        limb[3] += rest * l3;                                   \
-        limb[4] += rest * l4;                                   \
-        limb[5] += rest * l5;                                   \
-    }
-
-// Adds what a sum of products of int8 is modulo p, times the multiple of P / p that is 1 modulo p.
-#define ADD_SUM(sum, p, reciprocal, inverse, inverse_16, inverse_31, l0, l1, l2, l3, l4, l5)          \
-    {                                                                                                 \
-        const uint biased = uint(sum) + 0x80000000u;                                                  \
-        const uint of_sum = (biased >> 16) * inverse_16 + (biased & 0xffffu) * inverse + inverse_31;  \
-        ADD_REMAINDER(of_sum, p, reciprocal, l0, l1, l2, l3, l4, l5)                                  \
+// Adds what leaves x modulo the t-th modulus p, and nothing modulo the others: x / (P / p) modulo p, times P / p. `x` is
+// below 2^24.
+#define ADD_SHARE(t, x, inverse, l0, l1, l2, l3, l4, l5)             \
+    {                                                                \
+        const uint share = left_of((x) * inverse, MODULUS[t + 1]);   \
+        limb[0] += share * l0;                                       \
+        limb[1] += share * l1;                                       \
+        limb[2] += share * l2;                                       \
+        limb[3] += share * l3;                                       \
+        limb[4] += share * l4;                                       \
+        limb[5] += share * l5;                                       \
     }
 
 // Carries into the last limb; limbs may be negative.

@@ -3,7 +3,7 @@
 #ifndef VKGEMM_SPLIT_INT8_SCALE_GLSL
 #define VKGEMM_SPLIT_INT8_SCALE_GLSL
 #include "common/f64_bits.glsl"
-#include "common/moduli.h"
+#include "common/modulus.glsl"
 
 // floor(log2 |x|) + F64_BIAS, which is above 0; 0 if x is 0.
 uint order_of(uvec2 x) {

@@ -97,13 +97,11 @@ Four whole_numbers(uint row, uint k) {
     return x;
 }
 
-// What is left of them, and OFFSET more, modulo p.
-uvec4 remainders(Four four, uint p, uint reciprocal, uint of_middle, uint of_high) {
-    const uint of_sign = p - of_high * of_middle % p;  // -2^60 modulo p
-    const uvec4 x = four.low + four.middle * of_middle + four.high * of_high + four.negative * of_sign;
-    uvec4 quotient, low;
-    umulExtended(x, uvec4(reciprocal), quotient, low);
-    return x - (quotient >> 7) * p;
+// What is left of them, and OFFSET more, modulo the t-th modulus.
+uvec4 remainders(Four four, uint t, uint of_middle, uint of_high) {
+    const uvec3 modulus = MODULUS[t + 1];
+    const uint of_sign = modulus.x - of_high * of_middle % modulus.x;  // -2^60 modulo p
+    return left_of(four.low + four.middle * of_middle + four.high * of_high + four.negative * of_sign, modulus);
 }
 
 // Writes the words from the i-th on, of numbers below 256 from which OFFSET is subtracted: one word, or four of i32.
@@ -125,8 +123,7 @@ void write_planes(uint row0, uint k0) {
         const uint at = (row0 + row) * pitch + (k0 + k) / PER_WORD;
         if (row0 + row >= args.m || k0 + k >= args.ldd) continue;
         const Four x = whole_numbers(row, k);
-#define X(t, p, reciprocal, of_middle, of_high, inverse, inverse_16, inverse_31, l0, l1, l2, l3, l4, l5) \
-    put(at + t * plane, remainders(x, p, reciprocal, of_middle, of_high));
+#define X(t, p, reciprocal, of_middle, of_high) put(at + t * plane, remainders(x, t, of_middle, of_high));
         VKGEMM_MODULI(X)
 #undef X
     }

@@ -66,9 +66,9 @@ std::optional<Status> add_passes(Choice& choice, const Problem& p, const DeviceK
             "accuracy=f64_split needs the kernels split_int8, join_int8 and finish_f64, which this build or device "
             "lacks ('vkgemm kernels' has the reasons); leave the accuracy at its default"};
     Schedule& s = choice.schedule;
-    if (s.problem.a.type == i8 && !choice.kernel->module.is_native()) {
+    if (s.problem.a.type == i8) {
         s.problem.accumulate = u8;
-        s.pads_sums = true;
+        s.sums_unit = MODULI_PAD_N;
     }
     const auto all = operands(p);
     if (auto why = add_split(s.a, all[0], s.problem.a, p.packedA, device)) return why;
@@ -93,6 +93,26 @@ Problem multiplied_as(Type planes, const Problem& p) {
     out = *complete(out);
     out.outerBatch = p.outerBatch;
     return out;
+}
+
+// What products leave in the workspace, of one slice of K: remainders, or sums of i32.
+Matrix left_by(const Problem& product) {
+    Matrix out = product.d;
+    if (product.a.type == i8) {
+        out.type = u8;
+        out.ld = round_up(product.n, MODULI_PAD_N);
+        out.batchStride = product.m * out.ld;
+    }
+    return out;
+}
+
+// The bytes that sums of i32 may take where what is left of them has `limit` less what is taken.
+uint64_t limit_of_sums(const Problem& product, uint64_t limit, uint64_t taken) {
+    if (limit <= taken) return 0;
+    const Matrix left = left_by(product);
+    const double ratio = double(info(i32).bytes * product.n) / double(info(left.type).bytes * left.ld);
+    const double most = double(limit - taken) * ratio;
+    return most < 0x1p63 ? uint64_t(most) : UINT64_MAX;
 }
 
 }  // namespace
@@ -143,17 +163,19 @@ Request request_for_multiplied(const Request& request, const Problem& p, const D
     const uint64_t taken = workspace_int8(p, multiplied(p, dev)).sums;
     out.operand_alignment = 16;  // as the workspace has
     out.packs = false;
-    out.workspace_limit = request.workspace_limit > taken ? request.workspace_limit - taken : 0;
+    out.workspace_limit = limit_of_sums(multiplied(p, dev), request.workspace_limit, taken);
     return out;
 }
 
 uint64_t least_workspace(const Problem& p, const DeviceCaps& dev) {
     const Problem product = multiplied(p, dev);
-    return workspace_int8(p, product).sums + info(i32).bytes * product.batch * product.m * round_up(product.n, 4);
+    const Matrix left = left_by(product);
+    return workspace_int8(p, product).sums + info(left.type).bytes * product.batch * left.batchStride;
 }
 
 bool reaches_workspace(const Problem& p, const DeviceCaps& dev, Binding binding) {
-    const Problem product = multiplied(p, dev);
+    Problem product = multiplied(p, dev);
+    product.d = left_by(product);
     const auto all = operands(product);
     return std::ranges::none_of(all, [&](const Operand& x) { return beyond_reach(product, x, dev, binding); });
 }

@@ -83,7 +83,7 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
                              const ScheduleSearch& search) {
     Schedule schedule;
     schedule.problem = p;
-    schedule.pads_sums = k.module.family.pads_sums;
+    schedule.sums_unit = k.module.family.pads_sums ? 4 : 1;
     schedule.split = {1, p.k, nullptr};
     const auto all = operands(p);
     if (p.k == 0 || is_empty(p)) mask = 0;  // there is nothing to copy

@@ -21,13 +21,13 @@ struct Schedule {
     SplitK split;
     const Kernel* finisher = nullptr;  // null: the last pass before it has the epilogue, if there is one
     uint64_t partial_offset = 0;       // where in the workspace the slices' sums begin
-    bool pads_sums = false;            // as the product's family does
+    uint32_t sums_unit = 1;            // elements that a row of sums is a multiple of
     double cost = 0;
     CostParts parts;  // of the cost, before they are weighted
 
     uint64_t workspace_bytes() const;
     /// Elements between rows of the slices' sums.
-    uint64_t sums_pitch() const { return pads_sums ? (problem.n + 3) / 4 * 4 : problem.n; }
+    uint64_t sums_pitch() const { return (problem.n + sums_unit - 1) / sums_unit * sums_unit; }
     std::array<Operand, 4> operands() const;  // of `problem`, those that are packed padded
 };
 

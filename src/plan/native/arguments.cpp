@@ -115,7 +115,7 @@ native::NativeArgs native_arguments(const Step& step, const abi::GemmArgs& args)
         d.stride = uint64_t{m} * n;
         d.count = args.batch * x.slices;
     }
-    x.d_is_mapped = d.can_be_written();
+    x.d_is_mapped = !(c.PARTIAL && c.FORMAT_D == VKGEMM_TYPE_U8) && d.can_be_written();  // remainders have a pitch
     if (x.d_is_mapped) x.d = d.map(native::store_rows);
     return x;
 }

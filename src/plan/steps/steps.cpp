@@ -151,7 +151,7 @@ Step reducing_step(Step& product, const Schedule& schedule) {
     reduce.tile = schedule.split.reducer->tile;
     reduce.constants.WHOLE = reduce.constants.FORMAT_A = reduce.constants.FORMAT_B = 0;
     set_epilogue(reduce.constants, reduce.kernel->module, schedule.problem);
-    const bool fours = schedule.pads_sums || (schedule.problem.n % 4 == 0 && !(schedule.problem.upTo & VKGEMM_UP_TO_N));
+    const bool fours = schedule.sums_unit == 4 || (schedule.problem.n % 4 == 0 && !(schedule.problem.upTo & VKGEMM_UP_TO_N));
     reduce.constants.ALIGNED = (reduce.constants.ALIGNED & WIDE_D) | (fours ? WIDE_A : 0u);
     reduce.slots[BIND_A] = VKGEMM_SLOT_WORKSPACE;
     reduce.slots[BIND_B] = VKGEMM_SLOT_D;
