@@ -89,19 +89,21 @@ uvec2 f64_rounded(uint sign, uvec4 magnitude, int exponent) {
     return uvec2(low, sign | high);
 }
 
+uvec4 times(uvec2 a, uvec2 b) {
+    uint low0, high0, low1, high1, low2, high2, low3, high3;
+    umulExtended(a.x, b.x, high0, low0);
+    umulExtended(a.x, b.y, high1, low1);
+    umulExtended(a.y, b.x, high2, low2);
+    umulExtended(a.y, b.y, high3, low3);
+    return plus(plus(uvec4(low0, high0, low3, high3), uvec4(0u, low1, high1, 0u)), uvec4(0u, low2, high2, 0u));
+}
+
 uvec2 f64_times(uvec2 a, uvec2 b) {
     const uint sign = (a.y ^ b.y) & F64_SIGN;
     if (f64_is_nan(a) || f64_is_nan(b)) return f64_nan();
     if (!f64_is_finite(a) || !f64_is_finite(b))
         return f64_is_zero(a) || f64_is_zero(b) ? f64_nan() : uvec2(0u, sign | F64_INFINITE);
-    const uvec2 m = f64_significand(a), n = f64_significand(b);
-    uint low0, high0, low1, high1, low2, high2, low3, high3;
-    umulExtended(m.x, n.x, high0, low0);
-    umulExtended(m.x, n.y, high1, low1);
-    umulExtended(m.y, n.x, high2, low2);
-    umulExtended(m.y, n.y, high3, low3);
-    uvec4 product = plus(uvec4(low0, high0, low3, high3), uvec4(0u, low1, high1, 0u));
-    product = plus(product, uvec4(0u, low2, high2, 0u));
+    const uvec4 product = times(f64_significand(a), f64_significand(b));
     return f64_rounded(sign, product, f64_exponent(a) + f64_exponent(b) - 2 * F64_BIAS);
 }
 

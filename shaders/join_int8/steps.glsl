@@ -10,27 +10,37 @@ const uvec2 ROUNDER = uvec2(0u, 0x43380000u);  // 1.5 * 2^52: added to a number,
 const uvec2 LIMIT = uvec2(0u, 0x40977000u);    // 1500, which is beyond the range of exp
 const uvec2 GELU_1 = uvec2(0x33d43651u, 0xbff98845u), GELU_3 = uvec2(0x2a4d8b4bu, 0xbfb2444fu);
 const uint TERMS = 14;
-const uvec2 TAYLOR[TERMS] = uvec2[TERMS](  // of exp: 1/13!, 1/12!, ..., 1
-    uvec2(0x13a86d09u, 0x3de61246u), uvec2(0xeff8d898u, 0x3e21eed8u), uvec2(0x67f544e4u, 0x3e5ae645u),
-    uvec2(0xb7789f5cu, 0x3e927e4fu), uvec2(0xa556c734u, 0x3ec71de3u), uvec2(0x1a01a01au, 0x3efa01a0u),
-    uvec2(0x1a01a01au, 0x3f2a01a0u), uvec2(0x16c16c17u, 0x3f56c16cu), uvec2(0x11111111u, 0x3f811111u),
-    uvec2(0x55555555u, 0x3fa55555u), uvec2(0x55555555u, 0x3fc55555u), uvec2(0u, 0x3fe00000u), ONE, ONE);
+const uvec2 TAYLOR[TERMS] = uvec2[TERMS](  // of exp: 1/13!, 1/12!, ..., 1, times 2^62
+    uvec2(0x2c248c27u, 0x00000000u), uvec2(0x3ddb1dffu, 0x00000002u), uvec2(0xe64567f5u, 0x0000001au),
+    uvec2(0xe4fb778au, 0x00000127u), uvec2(0xf1d2ab64u, 0x00000b8eu), uvec2(0x80680680u, 0x00006806u),
+    uvec2(0x03403403u, 0x00034034u), uvec2(0x16c16c17u, 0x0016c16cu), uvec2(0x88888889u, 0x00888888u),
+    uvec2(0xaaaaaaabu, 0x02aaaaaau), uvec2(0xaaaaaaabu, 0x0aaaaaaau), uvec2(0x00000000u, 0x20000000u),
+    uvec2(0x00000000u, 0x40000000u), uvec2(0x00000000u, 0x40000000u));
 
 uvec2 f64_clamped(uvec2 x, uvec2 low, uvec2 high) {
     const uvec2 at_least = f64_is_less(x, low) ? low : x;
     return f64_is_less(high, at_least) ? high : at_least;
 }
 
-// exp(x): x = n ln(2) + r with |r| < 0.347, and the Taylor series of exp(r), as in common/activated_f64.glsl, with each
-// operation rounded. It is off by at most 2 units in the last place.
+// exp(x): x = n ln(2) + r with |r| < 0.347, and the Taylor series of exp(r), as in common/activated_f64.glsl, in whole
+// numbers: |r| times 2^64, and sums times 2^62, which are positive. It is off by at most 1 unit in the last place.
 uvec2 f64_exp(uvec2 x) {
     const uvec2 bounded = f64_clamped(x, f64_negated(LIMIT), LIMIT);
     const uvec2 shifted = f64_plus(f64_times(bounded, LOG2_E), ROUNDER);
     const uvec2 n = f64_plus(shifted, f64_negated(ROUNDER));
     const uvec2 r = f64_plus(f64_plus(bounded, f64_times(n, MINUS_LN2_FIRST)), f64_times(n, MINUS_LN2_REST));
+    const int left = f64_exponent(r) - F64_BIAS + 64;
+    const uvec2 significand = f64_significand(r);
+    uvec2 size = shifted_left(significand, uint(max(left, 0)));
+    if (left < 0) size = shifted_right(significand, uint(min(-left, 63)));
     uvec2 sum = TAYLOR[0];
-    for (uint i = 1; i < TERMS; ++i) sum = f64_plus(f64_times(sum, r), TAYLOR[i]);
-    return f64_is_nan(x) ? x : f64_scaled(sum, int(shifted.x));
+    for (uint i = 1; i < TERMS; ++i) {
+        uvec2 product = times(sum, size).zw;
+        if (r.y >= F64_SIGN) product = uvec2(-product.x, ~product.y + (product.x == 0 ? 1 : 0));
+        sum = TAYLOR[i] + product;
+        sum.y += sum.x < product.x ? 1 : 0;
+    }
+    return f64_is_nan(x) ? x : f64_rounded(0, uvec4(sum, 0, 0), int(shifted.x) - 62);
 }
 
 // x / (1 + exp(-x)), and GELU in the same form.

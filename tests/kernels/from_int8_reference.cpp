@@ -145,17 +145,30 @@ double clamped(double x, double low, double high) {
     return high < at_least ? high : at_least;
 }
 
-/// As the shader computes it, each operation rounded to nearest.
+/// The first 64 bits of a product of 128.
+uint64_t high_product(uint64_t x, uint64_t y) {
+    const uint64_t low = 0xffffffff, a = x & low, b = x >> 32, c = y & low, d = y >> 32;
+    const uint64_t middle = (a * c >> 32) + (a * d & low) + (b * c & low);
+    return b * d + (a * d >> 32) + (b * c >> 32) + (middle >> 32);
+}
+
+/// As the shader computes it: each operation on f64 is rounded to nearest, the series are whole numbers of 2^-62.
 double exponential(double x) {
     if (std::isnan(x)) return x;
     const double bounded = clamped(x, -1500, 1500), n = std::nearbyint(times(bounded, 1.4426950408889634));
     const double r = bounded + times(n, -0.693147180369123816490) + times(n, -1.9082149292705877e-10);
-    double sum = 0, factorial = 6227020800;  // of 13
-    for (int i = 13; i >= 0; --i) {
-        sum = times(sum, r) + 1 / factorial;
-        factorial /= std::max(i, 1);
+    int of_r = 0;
+    const uint64_t significand = ExactSum::significand(r, of_r);
+    const int left = of_r + 64;
+    const uint64_t size = left >= 0 ? significand << std::min(left, 63) : left > -64 ? significand >> -left : 0;
+    uint64_t sum = 0, factorial = 6227020800;  // of 13
+    for (uint64_t i = 14; i-- > 0; factorial /= std::max(i, uint64_t{1})) {
+        const uint64_t term = ((uint64_t{1} << 62) + factorial / 2) / factorial, product = high_product(sum, size);
+        sum = std::signbit(r) ? term - product : term + product;
     }
-    const double out = std::ldexp(sum, static_cast<int>(n));
+    ExactSum whole;
+    whole.add(sum, 1, static_cast<int>(n) - 62, false);
+    const double out = whole.rounded();
     if (out > 0x1p-1022 && std::isfinite(out)) CHECK(std::fabs(out / std::exp(x) - 1) < 0x1p-51);
     return out;
 }
