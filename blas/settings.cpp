@@ -102,9 +102,11 @@ void read_accuracies(const Reader& reader, Settings& chosen) {
             read.of_f32 = VKGEMM_ACCURACY_F32_SPLIT_ROWS;
         else if (word == "f64_split")
             read.of_f64 = VKGEMM_ACCURACY_F64_SPLIT;
+        else if (word == "f64_split_wide")
+            read.of_f64 = VKGEMM_ACCURACY_F64_SPLIT_WIDE;
         else
             return reader.complain("VKGEMM_BLAS_ACCURACY", value,
-                                   "exact, f32_split, f32_split_rows, f64_split, with commas between");
+                                   "exact, f32_split, f32_split_rows, f64_split, f64_split_wide, with commas between");
     }
     chosen.accuracies = read;
 }

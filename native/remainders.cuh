@@ -19,7 +19,7 @@ struct Modulus {
 DEVICE Modulus modulus_of(uint32_t t) {
     Modulus out{};
     switch (t) {
-#define X(t, p, reciprocal, of_middle, of_high)               \
+#define X(t, p, reciprocal, of_20, of_40, of_60)              \
     case t:                                                   \
         out = {p, reciprocal, 0x80000000u - 0x80000000u % p}; \
         break;

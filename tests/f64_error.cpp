@@ -2,7 +2,7 @@
 // Measures the error of f64 products over K and over kinds of data: accuracy=f64_split, f64 arithmetic of the device if
 // it has f64, and sums of the host in f64 and long double, on the same operands, against exact sums. An error is
 // relative to the sum of |a·b| of its element, in units of 2^-53, the rounding of f64. It prints tables and writes a
-// plot. What f64_split gives is the same on every device. It is not a test.
+// plot. What f64_split and f64_split_wide give is the same on every device. It is not a test.
 //
 //     build/tests/f64_error [LARGEST-K] [FOLDER-FOR-THE-PLOT]
 #include <algorithm>
@@ -129,19 +129,20 @@ std::vector<double> on_device(const host::Device& device, VkgemmAccuracy accurac
     return out;
 }
 
-constexpr const char* names[] = {"f64_split", "f64 of the device", "f64, one sum", "long double, one sum"};
+constexpr const char* names[] = {"f64_split", "f64_split_wide", "f64 of the device", "f64, one sum",
+                                 "long double, one sum"};
 
 tool::LinePanel study(const Kind& kind, uint64_t most_k, const host::Device& device) {
     tool::LinePanel panel{.title = kind.what, .y_axis = "", .series = {}, .logarithmic = true};
     for (const char* const name : names) panel.series.push_back({.name = name, .points = {}});
     std::printf("\n%s\n\n| K |", kind.what);
     for (const char* const name : names) std::printf(" %s |", name);
-    std::printf("\n| --- | --- | --- | --- | --- |\n");
+    std::printf("\n| --- | --- | --- | --- | --- | --- |\n");
     for (uint64_t k = 16; k <= most_k; k *= 4) {
         const Operands x(kind, k);
-        const std::array<std::vector<double>, 4> all = {on_device(device, VKGEMM_ACCURACY_F64_SPLIT, x),
-                                                        on_device(device, VKGEMM_ACCURACY_DEFAULT, x),
-                                                        on_host<double>(x), on_host<long double>(x)};
+        const std::array<std::vector<double>, 5> all = {
+            on_device(device, VKGEMM_ACCURACY_F64_SPLIT, x), on_device(device, VKGEMM_ACCURACY_F64_SPLIT_WIDE, x),
+            on_device(device, VKGEMM_ACCURACY_DEFAULT, x), on_host<double>(x), on_host<long double>(x)};
         std::printf("| %llu |", static_cast<unsigned long long>(k));
         for (size_t i = 0; i < all.size(); ++i) {
             if (all[i].empty()) {

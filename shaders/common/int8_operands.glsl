@@ -4,6 +4,7 @@
 #define VKGEMM_INT8_OPERANDS_GLSL
 #include "common/extensions.glsl"
 #include "abi.h"
+#include "common/moduli.h"
 
 #define X(id, name, meaning) layout(constant_id = id) const uint name = 1;
 VKGEMM_TILE_CONSTANTS(X)
@@ -12,6 +13,7 @@ VKGEMM_TILE_CONSTANTS(X)
 VKGEMM_PROBLEM_CONSTANTS(X)
 #undef X
 layout(local_size_x_id = 0) in;  // WG
+const bool WIDE = STAGES == MODULI_WIDE;  // how many moduli there are
 layout(push_constant, std430) uniform Push { GemmArgs args; };
 
 // WORDS declares an operand of such elements. AT is element i of it: a descriptor begins `first` elements before the

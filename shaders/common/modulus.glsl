@@ -5,8 +5,8 @@
 #include "common/moduli.h"
 
 // A modulus p with its reciprocal, and the largest multiple of p up to 2^31, which makes a sum of products positive.
-#define X(t, p, reciprocal, of_middle, of_high) , uvec3(p, reciprocal, 0x80000000u - 0x80000000u % p)
-const uvec3 MODULUS[MODULI + 1] = uvec3[MODULI + 1](uvec3(0) VKGEMM_MODULI(X));  // behind an empty one
+#define X(t, p, reciprocal, of_20, of_40, of_60) , uvec3(p, reciprocal, 0x80000000u - 0x80000000u % p)
+const uvec3 MODULUS[MODULI_WIDE + 1] = uvec3[MODULI_WIDE + 1](uvec3(0) VKGEMM_MODULI(X));  // behind an empty one
 #undef X
 
 // What is left of x, or p more: a byte.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What join_int8 needs of a sum of products of int8: what is left of it modulo the modulus that the product of the batch
-// is for. It takes one byte in the workspace, where the sum takes four.
+// What join_int8 needs of a sum of products of int8: what is left of it modulo the modulus that this product of the
+// batch is for. It takes one byte in the workspace, where the sum takes four.
 #ifndef VKGEMM_REMAINDERS_GLSL
 #define VKGEMM_REMAINDERS_GLSL
 #include "common/modulus.glsl"

@@ -39,19 +39,24 @@ uvec2 finite_product(uint row, uint col, int exponent) {
     const uint k = (args.k + MODULI_PAD_K - 1) / MODULI_PAD_K * MODULI_PAD_K;
     const uint slices = (k + args.k_chunk - 1) / args.k_chunk;
     const uint plane = args.m * args.batch_a, at = row * args.batch_a + col;
-    int sums[MODULI];
-    [[unroll]] for (uint t = 0; t < MODULI; ++t) sums[t] = left(at + t * plane);
+    int sums[MODULI_WIDE];
+    [[unroll]] for (uint t = 0; t < STAGES; ++t) sums[t] = left(at + t * plane);
     for (uint s = 1; s < slices; ++s)
-        [[unroll]] for (uint t = 0; t < MODULI; ++t)
-            sums[t] += left(at + (s * MODULI + t) * plane);
+        [[unroll]] for (uint t = 0; t < STAGES; ++t)
+            sums[t] += left(at + (s * STAGES + t) * plane);
     clear_limbs();
-#define X(t, inverse, l0, l1, l2, l3, l4, l5) \
-    ADD_SHARE(t, OF_REMAINDERS ? uint(sums[t]) : left_of_sum(sums[t], t), inverse, l0, l1, l2, l3, l4, l5)
-    VKGEMM_SHARES(X)
+#define X(t, inverse, l0, l1, l2, l3, l4, l5, l6) \
+    ADD_SHARE(t, OF_REMAINDERS ? uint(sums[t]) : left_of_sum(sums[t], t), inverse, l0, l1, l2, l3, l4, l5, l6)
+    if (WIDE) {
+        VKGEMM_SHARES_WIDE(X)
+    } else {
+        VKGEMM_SHARES(X)
+    }
 #undef X
     uint sign;
-    const uvec4 magnitude = joined(sign);
-    return f64_rounded(sign, magnitude, -exponent);
+    int lost;
+    const uvec4 magnitude = joined(sign, lost);
+    return f64_rounded(sign, magnitude, lost - exponent);
 }
 
 // The product of a row and a column of which one is not finite: their sum in order, of products that need no precision.

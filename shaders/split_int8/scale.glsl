@@ -28,17 +28,20 @@ int exponent_of(uvec2 squares, uint order) {
     if ((squares.x | squares.y) == 0u) return 0;
     const uint top = top_bit(squares);
     const uvec2 first = shifted_left(squares, 63u - top);
-    const bool above = first.y > MODULI_HALF_HIGH || (first.y == MODULI_HALF_HIGH && first.x > MODULI_HALF_LOW);
-    const int ratio = MODULI_HALF_BITS - int(top) - (above ? 1 : 0);
+    const uint high = WIDE ? MODULI_HALF_HIGH_WIDE : MODULI_HALF_HIGH;
+    const uint low = WIDE ? MODULI_HALF_LOW_WIDE : MODULI_HALF_LOW;
+    const bool above = first.y > high || (first.y == high && first.x > low);
+    const int ratio = (WIDE ? MODULI_HALF_BITS_WIDE : MODULI_HALF_BITS) - int(top) - (above ? 1 : 0);
     return (ratio >> 1) + 22 + F64_BIAS - int(order);
 }
 
-// |x| times 2^exponent without its fraction; below 2^59.
-uvec2 whole_of(uvec2 x, int exponent) {
+// |x| times 2^exponent without its fraction; below 2^59, or 2^70 if there are more moduli.
+uvec3 whole_of(uvec2 x, int exponent) {
     const int left = f64_exponent(x) - F64_BIAS + exponent;
     const uvec2 significand = f64_significand(x);
-    if (left >= 0) return shifted_left(significand, uint(min(left, 63)));
-    return left <= -64 ? uvec2(0u, 0u) : shifted_right(significand, uint(-left));
+    if (left <= 0) return uvec3(left <= -64 ? uvec2(0u, 0u) : shifted_right(significand, uint(-left)), 0u);
+    const uint by = uint(min(left, 63));
+    return uvec3(shifted_left(significand, by), WIDE ? shifted_right(significand, 64u - by).x : 0u);
 }
 
 #endif

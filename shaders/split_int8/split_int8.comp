@@ -74,10 +74,11 @@ void measure(uint row0, uint row, uint lane) {
     barrier();
 }
 
-// Four numbers, 20 bits at a time, of 60 in all; one that is `negative` (1) is 2^60 more. And `low` is OFFSET more, so
-// that what is left modulo p, less OFFSET, is what an int8 holds; for p = 256, 128 and -128 are the same.
+// Four numbers, 20 bits at a time, of 60 in all, or 80; one that is `negative` (1) is 2^60 more, or 2^80. And `low` is
+// OFFSET more, so that what is left modulo p, less OFFSET, is what an int8 holds. For p = 256, 128 and -128 are the
+// same.
 struct Four {
-    uvec4 low, middle, high, negative;
+    uvec4 low, middle, high, top, negative;
 };
 const uint OFFSET = 127;
 
@@ -86,22 +87,26 @@ Four whole_numbers(uint row, uint k) {
     [[unroll]] for (uint i = 0; i < 4; ++i) {
         const uvec2 number = tile[row * (BN + 1) + k + i];
         const bool is_number = exponents[row] != NOT_FINITE;
-        uvec2 whole = is_number ? whole_of(number, exponents[row]) : uvec2(0);
-        const bool is_negative = number.y >= F64_SIGN && (whole.x | whole.y) != 0;
-        if (is_negative) whole = uvec2(-whole.x, ~whole.y + (whole.x == 0 ? 1 : 0));
+        uvec3 whole = is_number ? whole_of(number, exponents[row]) : uvec3(0);
+        const bool is_negative = number.y >= F64_SIGN && (whole.x | whole.y | whole.z) != 0;
+        if (is_negative)
+            whole = uvec3(-whole.x, ~whole.y + (whole.x == 0 ? 1 : 0), ~whole.z + ((whole.x | whole.y) == 0 ? 1 : 0));
         x.low[i] = (whole.x & 0xfffff) + OFFSET;
         x.middle[i] = (whole.x >> 20 | whole.y << 12) & 0xfffff;
         x.high[i] = whole.y >> 8 & 0xfffff;
+        x.top[i] = (whole.y >> 28 | whole.z << 4) & 0xfffff;
         x.negative[i] = is_negative ? 1 : 0;
     }
     return x;
 }
 
 // What is left of them, and OFFSET more, modulo the t-th modulus.
-uvec4 remainders(Four four, uint t, uint of_middle, uint of_high) {
+uvec4 remainders(Four four, uint t, uint of_20, uint of_40, uint of_60) {
     const uvec3 modulus = MODULUS[t + 1];
-    const uint of_sign = modulus.x - of_high * of_middle % modulus.x;  // -2^60 modulo p
-    return left_of(four.low + four.middle * of_middle + four.high * of_high + four.negative * of_sign, modulus);
+    const uint of_sign = modulus.x - (WIDE ? of_40 * of_40 % modulus.x : of_60);  // -2^80 modulo p, or -2^60
+    uvec4 x = four.low + four.middle * of_20 + four.high * of_40 + four.negative * of_sign;
+    if (WIDE) x += four.top * of_60;
+    return left_of(x, modulus);
 }
 
 // Writes the words from the i-th on, of numbers below 256 from which OFFSET is subtracted: one word, or four of i32.
@@ -123,7 +128,8 @@ void write_planes(uint row0, uint k0) {
         const uint at = (row0 + row) * pitch + (k0 + k) / PER_WORD;
         if (row0 + row >= args.m || k0 + k >= args.ldd) continue;
         const Four x = whole_numbers(row, k);
-#define X(t, p, reciprocal, of_middle, of_high) put(at + t * plane, remainders(x, t, of_middle, of_high));
+#define X(t, p, reciprocal, of_20, of_40, of_60) \
+    if (t < STAGES) put(at + t * plane, remainders(x, t, of_20, of_40, of_60));
         VKGEMM_MODULI(X)
 #undef X
     }

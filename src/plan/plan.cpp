@@ -33,7 +33,7 @@ std::optional<Status> lacks_workspace(const Problem& completed, const Steps& ste
     if (!is_from_int8(completed) || bytes <= request.workspace_limit) return std::nullopt;
     const bool whole = is_never_cut(completed);
     return Refusal{VKGEMM_ERROR_WORKSPACE,
-                   concat({"accuracy=f64_split needs a workspace of ", bytes, " bytes",
+                   concat({"accuracy=", accuracy_name(completed.accuracy), " needs a workspace of ", bytes, " bytes",
                            (whole ? "" : ", or of less for D in blocks"), "; workspaceLimit is ",
                            request.workspace_limit, (whole ? "" : ", too small for either"), ": raise it",
                            (whole ? "" : concat({", to ", bytes, " at most"}))})};

@@ -55,7 +55,7 @@ std::optional<Status> check_enums(const VkgemmProblem& p) {
     if (auto why = check_matrix(p.d, "d.type", "d.layout")) return why;
     if (auto why = check("cSource", p.cSource, 0, VKGEMM_C_SEPARATE)) return why;
     if (auto why = check("accumulate", p.accumulate, 0, last_type)) return why;
-    if (auto why = check("accuracy", p.accuracy, 0, VKGEMM_ACCURACY_F64_SPLIT)) return why;
+    if (auto why = check("accuracy", p.accuracy, 0, VKGEMM_ACCURACY_F64_SPLIT_WIDE)) return why;
     if (auto why = check_steps(p)) return why;
     if (auto why = check("grouping", p.grouping, 0, VKGEMM_GROUPING_SELECTED)) return why;
     if (auto why = check("biasType", p.biasType, 0, last_type)) return why;

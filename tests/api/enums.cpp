@@ -51,7 +51,7 @@ std::vector<Field> fields_of_problems() {
     std::vector<Field> out = {
         {"cSource", offsetof(VkgemmProblem, cSource), 0, VKGEMM_C_SEPARATE},
         {"accumulate", offsetof(VkgemmProblem, accumulate), 0, last_type},
-        {"accuracy", offsetof(VkgemmProblem, accuracy), 0, VKGEMM_ACCURACY_F64_SPLIT},
+        {"accuracy", offsetof(VkgemmProblem, accuracy), 0, VKGEMM_ACCURACY_F64_SPLIT_WIDE},
         {"grouping", offsetof(VkgemmProblem, grouping), 0, VKGEMM_GROUPING_SELECTED},
         {"biasType", offsetof(VkgemmProblem, biasType), 0, last_type},
         {"scaleType", offsetof(VkgemmProblem, scaleType), 0, last_type},

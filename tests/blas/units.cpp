@@ -93,7 +93,7 @@ TEST_CASE("settings: what cannot be read is ignored, with a line that names what
                 {"VKGEMM_BLAS_MEMORY", "2", "from 0 to 1"},
                 {"VKGEMM_BLAS_BUDGET", "-1", "512M or 4G"},
                 {"VKGEMM_BLAS_BUDGET", "4GB", "512M or 4G"},
-                {"VKGEMM_BLAS_ACCURACY", "half", "exact, f32_split, f32_split_rows, f64_split"},
+                {"VKGEMM_BLAS_ACCURACY", "half", "exact, f32_split, f32_split_rows, f64_split, f64_split_wide"},
                 {"VKGEMM_BLAS_FORK", "yes", "cpu, reopen"},
                 {"VKGEMM_BLAS_MIN", "-1", "a number from 0"},
                 {"VKGEMM_BLAS_MIN", "5x", "a number from 0"},

@@ -202,13 +202,14 @@ TEST_CASE("f64_split: an epilogue with a residual that is D, a batch, packed ope
     check({.line = "f64*f64 9x21x130 alpha=-3 act=gelu bias=col", .fill = Values::phi_2, .context = &bare()}, 27);
 }
 
-TEST_CASE("f64_split: drawn problems have the bits of exact arithmetic, and so the same on every device") {
+void compare_drawn(bool wide) {
     const uint64_t seed = seed_or(29), problems = everything() ? 4000 : is_quick() ? 12 : 100;
     Random random(seed);
     Count all;
     uint64_t given = vkgemm::emptyHash, made = given;
     for (uint64_t i = 0; i < problems; ++i) {
-        const FromInt8 x = drawn(random);
+        FromInt8 x = drawn(random);
+        x.wide = wide;
         const Run done = run(x, seed + i);
         const Count one = compare(x, done, false);
         CHECK_MESSAGE(one.wrong == 0, one.wrong, " wrong elements of D: ", one.first);
@@ -219,6 +220,34 @@ TEST_CASE("f64_split: drawn problems have the bits of exact arithmetic, and so t
     }
     MESSAGE(problems, " problems, ", all.elements, " elements of D, ", all.wrong, " wrong; hash of A and B ",
             vkgemm::hashText(given), ", of D ", vkgemm::hashText(made));
+}
+TEST_CASE("f64_split: drawn problems have the bits of exact arithmetic, and so the same on every device") {
+    compare_drawn(false);
+}
+TEST_CASE("f64_split_wide: drawn problems have the bits of exact arithmetic, and so the same on every device") {
+    compare_drawn(true);
+}
+
+TEST_CASE("f64_split_wide: every bit, and errors within a bound that is 2400 times smaller") {
+    uint64_t seed = seed_or(41);
+    for (const Values fill : finite_fills)
+        for (const char* const line : {"f64*f64 9x17x200", "f64*f64 20x6x65 layout=tt", "f64*f64 40x50x1"})
+            check({.line = line, .fill = fill, .wide = true}, ++seed, true);
+    check({.line = "f64*f64 20x20x2 layout=nt", .fill = Values::pairs, .wide = true}, seed_or(42), true);
+}
+
+TEST_CASE("f64_split_wide: products of i32, what comes packed, slices of K, blocks, sizes that vary, an epilogue") {
+    for (const Values fill : {Values::phi_4, Values::special}) {
+        check({.line = "f64*f64 9x21x130 alpha=-3 beta=0.7 c=separate", .fill = fill, .context = &bare(), .wide = true},
+              7);
+        check({.line = "f64*f64 33x12x130 packed_a=any packed_b=any layout=nt ldb=140", .fill = fill, .wide = true},
+              43);
+        check({.line = "f64*f64 4x4x6000 batch=2 layout_d=t", .fill = fill, .wide = true}, 44);
+        check({.line = "f64*f64 13x19x40 bias=row scale=col act=gelu", .fill = fill, .wide = true}, 45);
+        check({.line = "f64*f64 40x50x300 upto=mnk", .fill = fill, .wide = true, .sizes = vkgemm::Sizes{7, 9, 33}}, 46);
+    }
+    check({.line = "f64*f64 2x3x131073", .fill = Values::phi_4, .wide = true}, seed_or(47));
+    check({.line = "f64*f64 300x40x33 layout=tn", .workspace = 270'000, .wide = true}, seed_or(48));
 }
 
 TEST_CASE("f64_split: what it cannot do is refused with the limit") {
@@ -235,6 +264,7 @@ TEST_CASE("f64_split: what it cannot do is refused with the limit") {
     CHECK(refusal("f64*f64 4x4x131073 packed_b=any").find("comes packed") != std::string::npos);
     CHECK(refusal("f64*f64 4x4x4 packed_b=0123456789abcdef").find("packed for another layout") != std::string::npos);
     CHECK(refusal("f64*f64 64x64x64", 1000).find("needs a workspace of ") != std::string::npos);
+    CHECK(refusal("f64*f64 4x4x4 groups=table").find("not for groups") != std::string::npos);
 }
 
 }  // namespace vkgemm::test::from_int8

@@ -17,13 +17,14 @@ namespace {
 // A row of A, or a column of B, as whole numbers times 2^-exponent.
 struct Scaled {
     std::vector<uint64_t> size;
+    std::vector<int> shift;  // a number is its size times 2^shift
     std::vector<bool> negative;
     int exponent = 0;
     bool is_finite = true;
     double norm = 0, sum = 0;  // of magnitudes, divided by 2^order
     int order = 0;             // 2^order is at most the largest magnitude, and at least half of it
 
-    explicit Scaled(const std::vector<double>& x) {
+    Scaled(const std::vector<double>& x, bool wide) {
         double largest_x = 0;
         for (const double v : x) {
             is_finite = is_finite && std::isfinite(v);
@@ -31,6 +32,7 @@ struct Scaled {
         }
         if (!is_finite || largest_x == 0) {
             size.assign(x.size(), 0);
+            shift.assign(x.size(), 0);
             negative.assign(x.size(), false);
             return;
         }
@@ -45,25 +47,25 @@ struct Scaled {
             sum += std::fabs(part);
         }
         norm = std::sqrt(norm);
-        int half = 60;  // the largest with which squares * 4^half is at most largest()
-        while (exceeds(squares, 2 * half)) --half;
+        int half = 72;  // the largest with which squares * 4^half is at most largest()
+        while (exceeds(squares, 2 * half, wide)) --half;
         exponent = half + 22 - order;
         for (const double v : x) {
             int of = 0;
             const uint64_t s = ExactSum::significand(v, of);
             const int left = of + exponent;
-            size.push_back(left >= 0 ? s << left : left > -64 ? s >> -left : 0);
+            size.push_back(left >= 0 ? s : left > -64 ? s >> -left : 0);
+            shift.push_back(std::max(left, 0));
             negative.push_back(std::signbit(v));
         }
     }
 
    private:
-    static bool exceeds(uint64_t squares, int exponent) {
-        const Wide most = largest();
+    static bool exceeds(uint64_t squares, int exponent, bool wide) {
+        const auto most = largest(wide);
         ExactSum left;
         left.add(squares, 1, exponent, false);
-        left.add(most.high, uint64_t{1} << 63, 1, true);
-        left.add(most.low, 1, 0, true);
+        for (size_t i = 0; i < most.size(); ++i) left.add(most[i], 1, static_cast<int>(32 * i), true);
         return left.sign() > 0;
     }
 };
@@ -88,7 +90,8 @@ double sum_of_others(const std::vector<double>& a, const std::vector<double>& b)
 double expected(const Scaled& a, const Scaled& b) {
     ExactSum sum;
     for (size_t k = 0; k < a.size.size(); ++k)
-        sum.add(a.size[k], b.size[k], -a.exponent - b.exponent, a.negative[k] != b.negative[k]);
+        sum.add(a.size[k], b.size[k], a.shift[k] - a.exponent + b.shift[k] - b.exponent,
+                a.negative[k] != b.negative[k]);
     return sum.rounded();
 }
 
@@ -103,7 +106,7 @@ void check_error(const Run& x, const std::vector<double>& a, const std::vector<d
     sum.add(d, 1, true);
     const int order = of_a.order + of_b.order;
     const double error = std::fabs(sum.over(order)), k = static_cast<double>(a.size());
-    const double root = std::sqrt(static_cast<double>(largest().high)) * 0x1p32 / (1 + 0x1p-19);
+    const double root = std::sqrt(largest_over(x.is_wide(), 0)) / (1 + 0x1p-19);
     const double cut_a = 2 * of_a.norm / root, cut_b = 2 * of_b.norm / root;
     const double half_unit = std::max(0x1p-53 * (std::fabs(exact_over) + error), std::ldexp(0x1p-1073, -order - 2));
     const double bound = cut_a * of_b.sum + cut_b * of_a.sum + k * cut_a * cut_b + half_unit;
@@ -118,11 +121,11 @@ void add_slice(const Run& x, uint64_t batch, uint64_t begin, uint64_t end, bool 
     std::vector<Scaled> scaled_rows, scaled_cols;
     for (uint64_t i = 0; i < p.m; ++i) {
         for (uint64_t k = begin; k < end; ++k) rows[i].push_back(x.a[x.at_a(batch, i, k)]);
-        scaled_rows.emplace_back(rows[i]);
+        scaled_rows.emplace_back(rows[i], x.is_wide());
     }
     for (uint64_t j = 0; j < p.n; ++j) {
         for (uint64_t k = begin; k < end; ++k) cols[j].push_back(x.b[x.at_b(batch, k, j)]);
-        scaled_cols.emplace_back(cols[j]);
+        scaled_cols.emplace_back(cols[j], x.is_wide());
     }
     for (uint64_t i = 0; i < p.m; ++i)
         for (uint64_t j = 0; j < p.n; ++j) {

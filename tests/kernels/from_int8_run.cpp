@@ -18,7 +18,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 double normal(Random& r) { return std::sqrt(-2 * std::log(1 - r.unit())) * std::cos(6.283185307179586 * r.unit()); }
-double element(Values fill, Random& r) {
+double element(Values fill, bool wide, Random& r) {
     const double sign = r.one_in(2) ? -1 : 1;
     switch (fill) {
         case Values::phi_half:
@@ -40,7 +40,7 @@ double element(Values fill, Random& r) {
         case Values::any:  // but what overflows when it is squared
             return std::ldexp(sign * r.unit(), static_cast<int>(r.between(-1100, 500)));
         case Values::edge: {  // alone in a row, it is about as large as an exponent allows
-            const double root = std::sqrt(std::ldexp(static_cast<double>(largest().high), -52));
+            const double root = std::sqrt(largest_over(wide, wide ? 138 : 116));
             const double off = std::ldexp(static_cast<double>(r.between(-2, 2)), -static_cast<int>(r.between(21, 52)));
             return std::ldexp(sign * root * (1 + off), static_cast<int>(r.between(-3, 3)));
         }
@@ -52,12 +52,12 @@ double element(Values fill, Random& r) {
     return r.one_in(12) ? list[r.below(8)] : r.unit() - 0.5;
 }
 
-std::vector<double> filled(uint64_t bytes, Values fill, Random& random) {
+std::vector<double> filled(uint64_t bytes, Values fill, bool wide, Random& random) {
     std::vector<double> out(bytes / sizeof(double));
-    for (double& x : out) x = element(fill, random);
+    for (double& x : out) x = element(fill, wide, random);
     if (fill == Values::pairs)  // rows of two whole numbers whose squares add up to almost as much as is possible
         for (size_t i = 0; i + 1 < out.size(); i += 2) {
-            const double most = std::ldexp(static_cast<double>(largest().high), -8);
+            const double most = largest_over(wide, wide ? 94 : 72);
             const double x = std::floor(std::sqrt(most)) - static_cast<double>(random.below(3));
             const double sign = random.one_in(2) ? -1 : 1;
             out[i] = sign * x;
@@ -82,10 +82,11 @@ void sort_pairs(std::vector<double>& bounds) {
 }
 
 void fill_epilogue(Run& out, const FromInt8& x, const VkgemmPlanInfo& info, Random& random) {
-    out.bias = filled(info.requiredBytes[VKGEMM_SLOT_BIAS], x.fill, random);
-    out.scale = filled(info.requiredBytes[VKGEMM_SLOT_SCALE], x.fill, random);
+    out.bias = filled(info.requiredBytes[VKGEMM_SLOT_BIAS], x.fill, x.wide, random);
+    out.scale = filled(info.requiredBytes[VKGEMM_SLOT_SCALE], x.fill, x.wide, random);
     if (has_bounds(out.p.completed)) sort_pairs(out.scale);
-    out.residual = x.residual_is_d ? out.before : filled(info.requiredBytes[VKGEMM_SLOT_RESIDUAL], x.fill, random);
+    const uint64_t of_residual = info.requiredBytes[VKGEMM_SLOT_RESIDUAL];
+    out.residual = x.residual_is_d ? out.before : filled(of_residual, x.fill, x.wide, random);
 }
 
 /// The problem, completed with the run's sizes and strides in place of its own.
@@ -112,13 +113,26 @@ vkgemm::host::Buffer packed(const vkgemm::Plan& pack, vkgemm::Run from) {
 
 }  // namespace
 
-Wide largest() {
-    Wide p;
-    for (const uint32_t modulus : moduli) {
-        const uint64_t below = (p.low & 0xffffffff) * modulus, above = (p.low >> 32) * modulus + (below >> 32);
-        p = {p.high * modulus + (above >> 32), above << 32 | (below & 0xffffffff)};
+std::array<uint32_t, 5> largest(bool wide) {
+    std::array<uint32_t, 5> p{1};
+    for (size_t t = 0; t < (wide ? 18 : 15); ++t) {
+        uint64_t carry = 0;
+        for (uint32_t& digit : p) {
+            carry += uint64_t{digit} * moduli[t];
+            digit = static_cast<uint32_t>(carry);
+            carry >>= 32;
+        }
     }
-    return {p.high >> 1, (p.high << 63 | p.low >> 1) - 1};
+    for (size_t i = 0; i < p.size(); ++i) p[i] = p[i] >> 1 | (i + 1 < p.size() ? p[i + 1] << 31 : 0);
+    --p[0];  // which is a multiple of 128
+    return p;
+}
+
+double largest_over(bool wide, int scale) {
+    const auto p = largest(wide);
+    double out = 0;
+    for (size_t i = p.size(); i-- > 0;) out += std::ldexp(p[i], static_cast<int>(32 * i) - scale);
+    return out;
 }
 
 const vkgemm::Context& bare() {
@@ -149,7 +163,7 @@ const vkgemm::Context& bare() {
 }
 
 Run run(const FromInt8& x, uint64_t seed) {
-    const auto parsed = vkgemm::plan::parse_problem(x.line + " accuracy=f64_split");
+    const auto parsed = vkgemm::plan::parse_problem(x.line + " accuracy=f64_split" + (x.wide ? "_wide" : ""));
     REQUIRE_MESSAGE(parsed, parsed.status().text);
     const vkgemm::Context& context = x.context ? *x.context : device().context();
     const auto plan = context.createPlan(parsed->problem, {.kernel = x.kernel, .workspaceLimit = x.workspace});
@@ -171,10 +185,11 @@ Run run(const FromInt8& x, uint64_t seed) {
         CHECK(pack->info().requiredBytes[VKGEMM_SLOT_D] == info.requiredBytes[slot]);
         packs[slot] = *std::move(pack);
     }
-    out.a = filled(bytes[VKGEMM_SLOT_A], x.fill, random);
-    out.b = filled(bytes[VKGEMM_SLOT_B], x.fill, random);
-    out.c = filled(info.requiredBytes[VKGEMM_SLOT_C], out.beta == 0 ? Values::special : Values::phi_1, random);
-    out.before = filled(info.requiredBytes[VKGEMM_SLOT_D], out.beta == 0 ? Values::special : Values::phi_1, random);
+    out.a = filled(bytes[VKGEMM_SLOT_A], x.fill, x.wide, random);
+    out.b = filled(bytes[VKGEMM_SLOT_B], x.fill, x.wide, random);
+    const Values of_c = out.beta == 0 ? Values::special : Values::phi_1;
+    out.c = filled(info.requiredBytes[VKGEMM_SLOT_C], of_c, x.wide, random);
+    out.before = filled(info.requiredBytes[VKGEMM_SLOT_D], of_c, x.wide, random);
     out.d = out.before;
     fill_epilogue(out, x, info, random);
     const auto buffer = [&](const std::vector<double>& data) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs of f64 from products of int8 (accuracy=f64_split), and what they must give to the last bit.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,12 +15,14 @@ namespace vkgemm::test::from_int8 {
 
 using vkgemm::plan::Problem;
 
-// The moduli, whose product less 2, halved, is the largest magnitude that can be found again.
-inline constexpr uint32_t moduli[] = {256, 255, 253, 251, 247, 241, 239, 233, 229, 227, 223, 217, 211, 199, 197};
-struct Wide {
-    uint64_t high = 0, low = 1;
-};
-Wide largest();
+// The moduli: 15 of f64_split, all of f64_split_wide. Their product less 2, halved, is the largest magnitude that can
+// be found again.
+inline constexpr uint32_t moduli[] = {256, 255, 253, 251, 247, 241, 239, 233, 229,
+                                      227, 223, 217, 211, 199, 197, 193, 191, 181};
+/// That, in digits of 32 bits, the least significant one first.
+std::array<uint32_t, 5> largest(bool wide);
+/// That times 2^-scale, nearly.
+double largest_over(bool wide, int scale);
 
 /// What kinds of elements A and B have.
 enum class Values { phi_half, phi_1, phi_2, phi_4, huge, subnormal, powers, whole, any, edge, pairs, special };
@@ -37,6 +40,7 @@ struct FromInt8 {
     const vkgemm::Context* context = nullptr;  // null: the device's
     uint64_t workspace = uint64_t{1} << 30;
     const char* kernel = nullptr;
+    bool wide = false;                          // f64_split_wide
     bool residual_is_d = false;                 // or an operand of its own
     std::optional<vkgemm::Sizes> sizes{};       // of the run; nullopt: the problem's
     std::optional<VkgemmRunStrides> strides{};  // likewise
@@ -50,6 +54,7 @@ struct Run {
     double promised = 0;
     std::string used{};
 
+    bool is_wide() const { return p.completed.accuracy == VKGEMM_ACCURACY_F64_SPLIT_WIDE; }
     uint64_t at(const vkgemm::plan::Matrix& x, uint64_t outer_stride, uint64_t ratio, uint64_t outer_ratio,
                 uint64_t batch, uint64_t row, uint64_t col) const {
         const uint64_t inner = batch % p.completed.batch / ratio, outer = batch / p.completed.batch / outer_ratio;

@@ -4,8 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "plan/plan.h"
@@ -45,7 +47,7 @@ uint64_t power_of_2(uint32_t exponent, uint64_t p) {
 }
 
 struct Modulus {
-    uint64_t t, p, reciprocal, of_middle, of_high;
+    uint64_t t, p, reciprocal, of_20, of_40, of_60;
 
     // What is left of x, as the shaders find it (common/modulus.glsl).
     uint64_t left_of(uint64_t x) const { return x - (x * reciprocal >> 39) * p; }
@@ -59,23 +61,59 @@ struct Share {
     uint64_t t, inverse;
     Limbs limbs;
 };
-constexpr Share shares[] = {
+constexpr Share narrow[] = {
 #define X(t, inverse, ...) {t, inverse, {__VA_ARGS__}},
-    VKGEMM_SHARES(X)
+    VKGEMM_SHARES(X)};
+constexpr Share wide[] = {VKGEMM_SHARES_WIDE(X)
 #undef X
 };
 
-Limbs product_of_all() {
-    Limbs p{1};
-    for (const Modulus& x : moduli) p = times(p, x.p);
-    return p;
+/// The moduli of an accuracy, and what follows from their product P.
+struct Set {
+    std::span<const Share> shares;
+    Limbs whole, half;  // of P, and of P / 2 - 1
+    uint64_t top;       // the bits of P from bit `top_at` on
+    int top_at;
+    uint64_t half_high, half_low;
+    int half_bits;
+};
+#define X(i, of_narrow, of_wide) of_narrow,
+const Set of_15 = {.shares = narrow,
+                   .whole = {MODULI_PRODUCT(X)},
+                   .half = {MODULI_HALF(X)},
+                   .top = MODULI_TOP,
+                   .top_at = 90,
+                   .half_high = MODULI_HALF_HIGH,
+                   .half_low = MODULI_HALF_LOW,
+                   .half_bits = MODULI_HALF_BITS};
+#undef X
+#define X(i, of_narrow, of_wide) of_wide,
+const Set of_18 = {.shares = wide,
+                   .whole = {MODULI_PRODUCT(X)},
+                   .half = {MODULI_HALF(X)},
+                   .top = MODULI_TOP_WIDE,
+                   .top_at = 113,
+                   .half_high = MODULI_HALF_HIGH_WIDE,
+                   .half_low = MODULI_HALF_LOW_WIDE,
+                   .half_bits = MODULI_HALF_BITS_WIDE};
+#undef X
+
+/// So many bits from bit `first` on.
+uint64_t bits_of(const Limbs& x, int first, int count) {
+    uint64_t out = 0;
+    for (int i = first + count; i-- > first;) {
+        const size_t limb = std::min(size_t(i) / 20, x.size() - 1);  // the last one has all higher bits
+        out = out << 1 | (x[limb] >> (size_t(i) - 20 * limb) & 1);
+    }
+    return out;
 }
 
-Result<Plan> plan_on(const DeviceCaps& caps, const std::string& line, uint64_t workspace = uint64_t{1} << 40) {
+Result<Plan> plan_on(const DeviceCaps& caps, const std::string& line, uint64_t workspace = uint64_t{1} << 40,
+                     const std::string& wide_or_not = "") {
     Request request;
     request.workspace_limit = workspace;
     request.addresses = caps.features & need::buffer_address;
-    return make_plan(DeviceKernels(caps), parse_problem(line + " accuracy=f64_split")->problem, request);
+    return make_plan(DeviceKernels(caps), parse_problem(line + " accuracy=f64_split" + wide_or_not)->problem, request);
 }
 
 Plan planned(const DeviceCaps& caps, const std::string& line) {
@@ -87,8 +125,7 @@ Plan planned(const DeviceCaps& caps, const std::string& line) {
 }  // namespace
 
 TEST_CASE("f64_split: the moduli share no divisor, and every constant follows from them") {
-    CHECK(std::size(moduli) == MODULI);
-    CHECK(std::size(shares) == MODULI);
+    CHECK(std::size(moduli) == MODULI_WIDE);
     for (const Modulus& x : moduli) {
         CAPTURE(x.p);
         CHECK(&x == &moduli[x.t]);
@@ -100,30 +137,34 @@ TEST_CASE("f64_split: the moduli share no divisor, and every constant follows fr
                 CHECK((left == rest || left == rest + x.p));
                 CHECK(left < 256);
             }
-        CHECK(x.of_middle == power_of_2(20, x.p));
-        CHECK(x.of_high == power_of_2(40, x.p));
-        const Share& share = shares[x.t];
-        CHECK(share.t == x.t);
-        CHECK(times(share.limbs, x.p) == product_of_all());
-        CHECK(share.inverse * modulo(share.limbs, x.p) % x.p == 1);
+        CHECK(x.of_20 == power_of_2(20, x.p));
+        CHECK(x.of_40 == power_of_2(40, x.p));
+        CHECK(x.of_60 == power_of_2(60, x.p));
     }
-    const Limbs p = product_of_all();
-    Limbs whole{}, half{};
-#define X(i, limb) whole[i] = limb;
-    MODULI_PRODUCT(X)
-#undef X
-#define X(i, limb) half[i] = limb;
-    MODULI_HALF(X)
-#undef X
-    CHECK(whole == p);
-    Limbs twice = times(half, 2);
-    twice[0] += 2;
-    CHECK(twice == p);
-    CHECK(MODULI_TOP == (p[5] << 10 | p[4] >> 10));
-    const uint64_t first = half[5] << 47 | half[4] << 27 | half[3] << 7 | half[2] >> 13;
-    CHECK((first >> 63) == 1);
-    CHECK((uint64_t{MODULI_HALF_HIGH} << 32 | MODULI_HALF_LOW) == first);
-    CHECK(MODULI_HALF_BITS == 100 + 16);
+}
+
+TEST_CASE("f64_split: what follows from the product of all moduli") {
+    CHECK(std::size(narrow) == MODULI);
+    CHECK(std::size(wide) == MODULI_WIDE);
+    for (const Set& set : {of_15, of_18}) {
+        Limbs p{1};
+        for (size_t t = 0; t < set.shares.size(); ++t) p = times(p, moduli[t].p);
+        for (const Share& share : set.shares) {
+            CAPTURE(share.t);
+            CHECK(&share == &set.shares[share.t]);
+            CHECK(times(share.limbs, moduli[share.t].p) == p);
+            CHECK(share.inverse * modulo(share.limbs, moduli[share.t].p) % moduli[share.t].p == 1);
+        }
+        CHECK(set.whole == p);
+        Limbs twice = times(set.half, 2);
+        twice[0] += 2;
+        CHECK(twice == p);
+        CHECK(set.top == bits_of(p, set.top_at, 32));
+        CHECK(bits_of(p, set.top_at + 32, 12) == 0);
+        CHECK(bits_of(set.half, set.half_bits, 20) == 1);
+        CHECK(set.half_high == bits_of(set.half, set.half_bits - 31, 32));
+        CHECK(set.half_low == bits_of(set.half, set.half_bits - 63, 32));
+    }
 }
 
 TEST_CASE("f64_split: two splits, a batch of products, and a join, each part of the workspace its own") {
@@ -220,6 +261,21 @@ TEST_CASE("f64_split: products of a batch repeat the steps, and blocks of what i
     CHECK(large.steps.parts[0].count * large.steps.parts.size() >= 3);
     const Plan empty = planned(device("h200"), "f64*f64 64x64x0 beta=2");
     CHECK(empty.steps.steps.size() == 1);
+}
+
+TEST_CASE("f64_split_wide: 18 products, with packed operands and a bound of their own") {
+    const Plan plan = planned(device("h200"), "f64*f64 300x200x1000 packed_b=any");
+    const auto wide_plan = plan_on(device("h200"), "f64*f64 300x200x1000 packed_b=any", uint64_t{1} << 40, "_wide");
+    REQUIRE(wide_plan);
+    const std::vector<vkgemm::plan::Step>& s = wide_plan->steps.steps;
+    REQUIRE(s.size() == 3);
+    CHECK(s[0].tile.STAGES == MODULI_WIDE);
+    CHECK(s[1].args.batch == MODULI_WIDE);
+    CHECK(s[2].tile.STAGES == MODULI_WIDE);
+    CHECK(plan.steps.steps[2].tile.STAGES == MODULI);
+    CHECK(wide_plan->steps.packed_keys[VKGEMM_SLOT_B] != plan.steps.packed_keys[VKGEMM_SLOT_B]);
+    CHECK(wide_plan->steps.error_bound < plan.steps.error_bound);
+    CHECK(wide_plan->steps.error_bound > 0x1p-53 * 1000);
 }
 
 TEST_CASE("f64_split: D is computed in blocks where the workspace is small, and K in slices") {

@@ -14,7 +14,13 @@
 namespace vkgemm::plan {
 namespace {
 
-uint64_t bytes_of_planes(const Matrix& planes) { return MODULI * planes.batchStride * info(planes.type).bytes; }
+// Of A, or of B.
+const Matrix& planes_of(const Operand& from, const Problem& multiplied) {
+    return from.is_b() ? multiplied.b : multiplied.a;
+}
+uint64_t bytes_of_planes(const Matrix& planes, uint64_t count) {
+    return count * planes.batchStride * info(planes.type).bytes;
+}
 
 // Sums that so many slices of K leave.
 uint64_t sums_of(const Schedule& s) { return s.split.slices * s.problem.batch * s.problem.m * s.sums_pitch(); }
@@ -25,14 +31,14 @@ double cost_of_passes(const Schedule& s, const Problem& p, const DeviceCaps& dev
     uint64_t split = 0;
     for (const auto& [bit, rows, planes] : {std::tuple{1u, p.m, &s.problem.a}, {2u, p.n, &s.problem.b}})
         if (!(packed_ahead(p) & bit))  // each of the three steps of split_int8 reads its operand
-            split += 3 * info(f64).bytes * rows * p.k + bytes_of_planes(*planes);
+            split += 3 * info(f64).bytes * rows * p.k + bytes_of_planes(*planes, s.problem.batch);
     const auto pass = [&](uint64_t bytes) { return packing_cost(dev, 1, bytes, false, UINT64_MAX, 0); };
     const double finished = p.epilogue.count ? first_pass_cost(dev) + pass(2 * d) : 0;
     return 2 * first_pass_cost(dev) + pass(split) + pass(d + info(s.problem.accumulate).bytes * sums_of(s)) + finished;
 }
 
 // How an operand is split: in a pass of its own, or ahead.
-std::optional<Status> add_split(Packing& packing, const Operand& from, const Matrix& planes, uint64_t ahead,
+std::optional<Status> add_split(Packing& packing, const Operand& from, const Problem& multiplied, uint64_t ahead,
                                 const DeviceKernels& device) {
     const bool is_empty = from.rows == 0 || from.cols == 0;
     if (ahead == VKGEMM_PACKED_NONE) {
@@ -40,22 +46,22 @@ std::optional<Status> add_split(Packing& packing, const Operand& from, const Mat
         return std::nullopt;
     }
     packing.kernel = device.splitter();
-    packing.key = packing_key(*packing.kernel, from, planes, 1, device.caps());
+    packing.key = packing_key(*packing.kernel, from, planes_of(from, multiplied), multiplied.batch, device.caps());
     if (ahead == VKGEMM_PACKED_ANY || ahead == packing.key) return std::nullopt;
     return packed_otherwise(from, ahead, packing.key);
 }
 
 // Where the parts of an operand are: in the workspace from `offset` on, or in an operand of its own.
-void place_split(Packing& packing, const Operand& from, const Matrix& planes, uint64_t offset) {
-    const PackedInt8 own = packed_int8(from, planes);
+void place_split(Packing& packing, const Operand& from, const Problem& multiplied, uint64_t offset) {
+    const PackedInt8 own = packed_int8(from, multiplied);
     packing.offset = packing.key ? own.planes : offset;
     packing.bytes = packing.key ? own.end : own.planes_bytes;
 }
 void place_passes(Schedule& s, const Problem& p) {
     const WorkspaceInt8 at = workspace_int8(p, s.problem);
     const auto all = operands(p);
-    place_split(s.a, all[0], s.problem.a, at.planes_a);
-    place_split(s.b, all[1], s.problem.b, at.planes_b);
+    place_split(s.a, all[0], s.problem, at.planes_a);
+    place_split(s.b, all[1], s.problem, at.planes_b);
     s.partial_offset = at.sums;
 }
 
@@ -63,16 +69,18 @@ std::optional<Status> add_passes(Choice& choice, const Problem& p, const DeviceK
     if (!device.splitter() || !device.joiner() || !device.finisher())
         return Refusal{
             VKGEMM_ERROR_UNSUPPORTED,
-            "accuracy=f64_split needs the kernels split_int8, join_int8 and finish_f64, which this build or device "
-            "lacks ('vkgemm kernels' has the reasons); leave the accuracy at its default"};
+            concat(
+                {"accuracy=", accuracy_name(p.accuracy),
+                 " needs the kernels split_int8, join_int8 and finish_f64, which this build or device lacks ('vkgemm "
+                 "kernels' has the reasons); leave the accuracy at its default"})};
     Schedule& s = choice.schedule;
     if (s.problem.a.type == i8) {
         s.problem.accumulate = u8;
         s.sums_unit = MODULI_PAD_N;
     }
     const auto all = operands(p);
-    if (auto why = add_split(s.a, all[0], s.problem.a, p.packedA, device)) return why;
-    if (auto why = add_split(s.b, all[1], s.problem.b, p.packedB, device)) return why;
+    if (auto why = add_split(s.a, all[0], s.problem, p.packedA, device)) return why;
+    if (auto why = add_split(s.b, all[1], s.problem, p.packedB, device)) return why;
     place_passes(s, p);
     s.split.reducer = device.joiner();
     s.finisher = p.epilogue.count ? device.finisher() : nullptr;
@@ -86,7 +94,7 @@ Problem multiplied_as(Type planes, const Problem& p) {
     out.m = p.m;
     out.n = p.n;
     out.k = round_up(p.k, MODULI_PAD_K);
-    out.batch = MODULI;
+    out.batch = p.accuracy == VKGEMM_ACCURACY_F64_SPLIT_WIDE ? MODULI_WIDE : MODULI;
     out.a.type = out.b.type = planes;
     out.b.layout = columnMajor;
     out.upTo = p.upTo & (VKGEMM_UP_TO_M | VKGEMM_UP_TO_N);
@@ -125,17 +133,17 @@ WorkspaceInt8 workspace_int8(const Problem& p, const Problem& multiplied) {
     };
     out.exponents_b = after(0, ahead != 3, sizeof(int32_t) * p.m);
     out.planes_a = after(out.exponents_b, ahead != 3, sizeof(int32_t) * p.n);
-    out.planes_b = after(out.planes_a, !(ahead & 1), bytes_of_planes(multiplied.a));
-    out.unfinished = after(out.planes_b, !(ahead & 2), bytes_of_planes(multiplied.b));
+    out.planes_b = after(out.planes_a, !(ahead & 1), bytes_of_planes(multiplied.a, multiplied.batch));
+    out.unfinished = after(out.planes_b, !(ahead & 2), bytes_of_planes(multiplied.b, multiplied.batch));
     out.sums = after(out.unfinished, p.epilogue.count != 0, info(f64).bytes * p.m * p.n);
     return out;
 }
 
-PackedInt8 packed_int8(const Operand& from, const Matrix& planes) {
+PackedInt8 packed_int8(const Operand& from, const Problem& multiplied) {
     const uint64_t rows = from.is_b() ? from.cols : from.rows;
     PackedInt8 out{};
     out.planes = round_up(sizeof(int32_t) * rows, region_alignment);
-    out.planes_bytes = bytes_of_planes(planes);
+    out.planes_bytes = bytes_of_planes(planes_of(from, multiplied), multiplied.batch);
     out.copy = round_up(out.planes + out.planes_bytes, region_alignment);
     out.copy_bytes = info(f64).bytes * from.rows * from.cols;
     out.end = out.copy + out.copy_bytes;

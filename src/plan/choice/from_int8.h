@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// f64 from products of int8 (VKGEMM_ACCURACY_F64_SPLIT): what is multiplied, and the passes around it.
+// f64 from products of int8 (VKGEMM_ACCURACY_F64_SPLIT, _WIDE): what is multiplied, and the passes around it.
 #pragma once
 #include "plan/choice/select.h"
 
@@ -31,7 +31,7 @@ WorkspaceInt8 workspace_int8(const Problem& p, const Problem& multiplied);
 struct PackedInt8 {
     uint64_t planes, planes_bytes, copy, copy_bytes, end;
 };
-PackedInt8 packed_int8(const Operand& from, const Matrix& planes);
+PackedInt8 packed_int8(const Operand& from, const Problem& multiplied);
 
 /// The bytes of workspace that a problem computed from int8 needs, if K is not split.
 uint64_t least_workspace(const Problem&, const DeviceCaps&);

@@ -199,9 +199,9 @@ struct Reader {
         return std::nullopt;
     }
     std::optional<Status> accuracy(string_view v, size_t at) {
-        constexpr VkgemmAccuracy all[] = {VKGEMM_ACCURACY_DEFAULT,        VKGEMM_ACCURACY_F32_SPLIT,
-                                          VKGEMM_ACCURACY_F32_SPLIT_ROWS, VKGEMM_ACCURACY_NARROW,
-                                          VKGEMM_ACCURACY_MXINT8,         VKGEMM_ACCURACY_F64_SPLIT};
+        constexpr VkgemmAccuracy all[] = {
+            VKGEMM_ACCURACY_DEFAULT, VKGEMM_ACCURACY_F32_SPLIT, VKGEMM_ACCURACY_F32_SPLIT_ROWS, VKGEMM_ACCURACY_NARROW,
+            VKGEMM_ACCURACY_MXINT8,  VKGEMM_ACCURACY_F64_SPLIT, VKGEMM_ACCURACY_F64_SPLIT_WIDE};
         std::vector<string_view> names;
         for (const VkgemmAccuracy a : all) names.push_back(accuracy_name(a));
         size_t number = 0;

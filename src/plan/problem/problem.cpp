@@ -159,7 +159,8 @@ Problem transposed(Problem p) {
 }  // namespace
 
 std::string_view accuracy_name(VkgemmAccuracy a) {
-    constexpr std::string_view names[] = {"f32", "f32_split", "f32_split_rows", "narrow", "mxint8", "f64_split"};
+    constexpr std::string_view names[] = {"f32",    "f32_split", "f32_split_rows", "narrow",
+                                          "mxint8", "f64_split", "f64_split_wide"};
     return names[size_t(a)];
 }
 

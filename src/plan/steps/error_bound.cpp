@@ -20,10 +20,11 @@ constexpr double lost_by_fp8_units = (31 + 33 * (32 + 64 + 96)) * 0x1p-13 / 128;
 // element, an exponent is a multiple of 1, and 2^-20 covers what is rounded up. Each of the k elements of a row then
 // errs by at most the inverse, beside an element of the column, and the other way round. Then D is rounded: once, or if
 // K is cut into slices (parts_of()), once for each and once for each that is added.
-double bound_from_int8(double k) {
+double bound_from_int8(double k, bool wide) {
     const double slices = std::ceil(k / MODULI_MOST_K), deepest = std::min(k, double(MODULI_MOST_K));
-    const double cut_off =
-        2 * std::sqrt(deepest / std::ldexp(double(MODULI_HALF_HIGH), MODULI_HALF_BITS - 31)) * (1 + 0x1p-20);
+    const double half = wide ? std::ldexp(double(MODULI_HALF_HIGH_WIDE), MODULI_HALF_BITS_WIDE - 31)
+                             : std::ldexp(double(MODULI_HALF_HIGH), MODULI_HALF_BITS - 31);
+    const double cut_off = 2 * std::sqrt(deepest / half) * (1 + 0x1p-20);
     const double sum = 2 * k * cut_off + k * cut_off * cut_off;
     return sum + std::max(slices, 1.0) * std::ldexp(1.0, -info(f64).exact_bits) * (k + sum);
 }
@@ -34,7 +35,7 @@ double bound_from_int8(double k) {
 // is at most k max|A| max|B|: to first order k/2 * eps * k, bounded here by the textbook gamma_(k+1) * k. Then one
 // rounding to D's type. From parts it is four times that (docs/accuracy.md).
 double error_bound_of(const Problem& p, const Kernel* kernel) {
-    if (is_from_int8(p)) return bound_from_int8(double(p.k));
+    if (is_from_int8(p)) return bound_from_int8(double(p.k), p.accuracy == VKGEMM_ACCURACY_F64_SPLIT_WIDE);
     const TypeInfo& acc = info(p.accumulate);
     const double rounding = info(p.d.type).is_float ? std::ldexp(1.0, -info(p.d.type).exact_bits) : 0;
     if (is_scaled(p)) return (2 * std::ldexp(1.0, -info(f32).exact_bits) + rounding) * double(p.k);

@@ -2,7 +2,7 @@
 // The steps of f64 from products of int8: A and B are split, their parts are multiplied, and the sums are joined.
 #include "plan/choice/from_int8.h"
 
-#include <tuple>
+#include <utility>
 
 #include "plan/base/rounding.h"
 #include "plan/steps/make_steps.h"
@@ -12,10 +12,12 @@ namespace {
 
 uint32_t u(uint64_t x) { return static_cast<uint32_t>(x); }  // unfit() has checked that they fit
 
-// Makes planes of A, or B, whose exponents are so many bytes into what is written.
-Step splitting_step(const Packing& packing, const Operand& from, const Matrix& to, VkgemmSlot slot, VkgemmSlot written,
-                    uint64_t exponents, const DeviceCaps& dev) {
+// Makes planes of A, or B, for `product`, whose exponents are so many bytes into what is written.
+Step splitting_step(const Packing& packing, const Operand& from, const Problem& product, VkgemmSlot slot,
+                    VkgemmSlot written, uint64_t exponents, const DeviceCaps& dev) {
+    const Matrix& to = from.is_b() ? product.b : product.a;
     Step s = unsized_step(*packing.kernel, packing.kernel->tile);
+    s.tile.STAGES = u(product.batch);
     s.constants.TRANS_A = from.is_b() == (from.matrix->layout == rowMajor);  // rows are neighbours in memory
     s.constants.FORMAT_D = uint32_t(to.type);
     s.args.m = u(from.is_b() ? from.cols : from.rows);
@@ -25,7 +27,7 @@ Step splitting_step(const Packing& packing, const Operand& from, const Matrix& t
     s.args.ldd = u(to.ld);
     s.slots.fill(written);  // what is bound and not written must not reach into the other operand's planes
     s.offsets.fill(packing.offset);
-    s.bytes.fill(packed_int8(from, to).planes_bytes);
+    s.bytes.fill(packed_int8(from, product).planes_bytes);
     s.slots[BIND_A] = slot;
     s.offsets[BIND_A] = s.bytes[BIND_A] = 0;
     s.offsets[BIND_C] = exponents;
@@ -58,11 +60,10 @@ Step multiplying_step(const Choice& choice, const Normalised& normalised, const 
     s.slots.fill(VKGEMM_SLOT_D);
     s.slots[BIND_D] = VKGEMM_SLOT_WORKSPACE;
     const auto all = operands(normalised.problem);
-    for (const auto& [packing, to, i] :
-         {std::tuple{&schedule.a, &p.a, size_t{BIND_A}}, {&schedule.b, &p.b, size_t{BIND_B}}}) {
+    for (const auto& [packing, i] : {std::pair{&schedule.a, size_t{BIND_A}}, {&schedule.b, size_t{BIND_B}}}) {
         s.slots[i] = split_slot(*packing, i == BIND_A, normalised);
         s.offsets[i] = packing->offset;
-        s.bytes[i] = packed_int8(all[i], *to).planes_bytes;
+        s.bytes[i] = packed_int8(all[i], p).planes_bytes;
     }
     s.waits = schedule.a.in_workspace() || schedule.b.in_workspace();
     s.offsets[BIND_D] = schedule.partial_offset;
@@ -87,6 +88,7 @@ Step joining_step(const Choice& choice, const Normalised& normalised, const Devi
     const Problem& p = normalised.problem;
     const WorkspaceInt8 at = workspace_int8(p, schedule.problem);
     Step s = elementwise_step(*schedule.split.reducer, normalised, dev);
+    s.tile.STAGES = u(schedule.problem.batch);
     s.constants.TRANS_A = p.a.layout == columnMajor;
     s.constants.TRANS_B = p.b.layout == columnMajor;
     s.args.k_chunk = u(schedule.split.chunk);
@@ -103,14 +105,16 @@ Step joining_step(const Choice& choice, const Normalised& normalised, const Devi
     if (schedule.a.key) {
         s.constants.TRANS_A = 0;
         s.args.lda = u(p.k);
-        s.offsets[BIND_A] = packed_int8(all[0], schedule.problem.a).copy;
-        s.bytes[BIND_A] = packed_int8(all[0], schedule.problem.a).copy_bytes;
+        const PackedInt8 packed = packed_int8(all[0], schedule.problem);
+        s.offsets[BIND_A] = packed.copy;
+        s.bytes[BIND_A] = packed.copy_bytes;
     }
     if (schedule.b.key) {
         s.constants.TRANS_B = 1;
         s.args.ldb = u(p.k);
-        s.offsets[BIND_B] = packed_int8(all[1], schedule.problem.b).copy;
-        s.bytes[BIND_B] = packed_int8(all[1], schedule.problem.b).copy_bytes;
+        const PackedInt8 packed = packed_int8(all[1], schedule.problem);
+        s.offsets[BIND_B] = packed.copy;
+        s.bytes[BIND_B] = packed.copy_bytes;
     }
     if (schedule.finisher) {
         s.constants.PARTIAL = 1;
@@ -148,13 +152,14 @@ StepsFromInt8 steps_from_int8(const Choice& choice, const Normalised& normalised
     const auto all = operands(p);
     const auto slots = slots_of(p, normalised.swapped);
     StepsFromInt8 out{};
-    const auto split = [&](const Packing& packing, size_t operand, const Matrix& to, uint64_t exponents) {
+    const auto split = [&](const Packing& packing, size_t operand, uint64_t exponents) {
         if (packing.in_workspace())
-            out.add(splitting_step(packing, all[operand], to, slots[operand], VKGEMM_SLOT_WORKSPACE, exponents, dev));
+            out.add(splitting_step(packing, all[operand], schedule.problem, slots[operand], VKGEMM_SLOT_WORKSPACE,
+                                   exponents, dev));
     };
     if (p.k != 0) {
-        split(schedule.a, BIND_A, schedule.problem.a, 0);
-        split(schedule.b, BIND_B, schedule.problem.b, workspace_int8(p, schedule.problem).exponents_b);
+        split(schedule.a, BIND_A, 0);
+        split(schedule.b, BIND_B, workspace_int8(p, schedule.problem).exponents_b);
         out.add(multiplying_step(choice, normalised, request, dev));
     }
     if (p.k != 0 || !schedule.finisher) out.add(joining_step(choice, normalised, dev));
@@ -173,12 +178,13 @@ void set_sizes_from_int8(std::span<Step> steps, const Choice& choice, const Norm
     }
 }
 
-Step splitting_ahead(const Packing& packing, const Operand& from, const Matrix& to, VkgemmSlot slot,
+Step splitting_ahead(const Packing& packing, const Operand& from, const Problem& product, VkgemmSlot slot,
                      const DeviceCaps& dev) {
-    Step s = splitting_step(packing, from, to, slot, VKGEMM_SLOT_D, 0, dev);
+    Step s = splitting_step(packing, from, product, slot, VKGEMM_SLOT_D, 0, dev);
+    const PackedInt8 packed = packed_int8(from, product);
     s.constants.FORMAT_B = VKGEMM_TYPE_F64;
-    s.offsets[BIND_B] = packed_int8(from, to).copy;
-    s.bytes[BIND_B] = packed_int8(from, to).copy_bytes;
+    s.offsets[BIND_B] = packed.copy;
+    s.bytes[BIND_B] = packed.copy_bytes;
     return s;
 }
 

@@ -32,7 +32,8 @@ StepsFromInt8 steps_from_int8(const Choice&, const Normalised&, const DeviceCaps
 /// set_sizes() of these. `choice` has the schedule of these sizes.
 void set_sizes_from_int8(std::span<Step>, const Choice&, const Normalised&, const DeviceCaps&);
 /// Splits an operand of such a problem ahead, from `slot` to D.
-Step splitting_ahead(const Packing&, const Operand& from, const Matrix& to, VkgemmSlot slot, const DeviceCaps&);
+Step splitting_ahead(const Packing&, const Operand& from, const Problem& multiplied, VkgemmSlot slot,
+                     const DeviceCaps&);
 
 /// Sets the work groups of a step, and how they are dispatched.
 void set_grid(Step&, uint64_t groups, const DeviceCaps&);

@@ -151,7 +151,8 @@ Step reducing_step(Step& product, const Schedule& schedule) {
     reduce.tile = schedule.split.reducer->tile;
     reduce.constants.WHOLE = reduce.constants.FORMAT_A = reduce.constants.FORMAT_B = 0;
     set_epilogue(reduce.constants, reduce.kernel->module, schedule.problem);
-    const bool fours = schedule.sums_unit == 4 || (schedule.problem.n % 4 == 0 && !(schedule.problem.upTo & VKGEMM_UP_TO_N));
+    const bool fours =
+        schedule.sums_unit == 4 || (schedule.problem.n % 4 == 0 && !(schedule.problem.upTo & VKGEMM_UP_TO_N));
     reduce.constants.ALIGNED = (reduce.constants.ALIGNED & WIDE_D) | (fours ? WIDE_A : 0u);
     reduce.slots[BIND_A] = VKGEMM_SLOT_WORKSPACE;
     reduce.slots[BIND_B] = VKGEMM_SLOT_D;
@@ -309,7 +310,7 @@ Steps make_pack_steps(const Choice& choice, const Problem& completed, const Norm
     const Operand from = operands(normalised.problem)[is_a ? BIND_A : BIND_B];
     const Matrix& to = is_a ? schedule.problem.a : schedule.problem.b;
     if (is_from_int8(completed)) {
-        out.steps.push_back(splitting_ahead(packing, from, to, slot, dev));
+        out.steps.push_back(splitting_ahead(packing, from, schedule.problem, slot, dev));
     } else {
         Step& step = out.steps.emplace_back(packing_step(packing, from, to, slot, request));
         size_packing(step, packing, from, to, schedule.problem.batch, dev);

@@ -44,7 +44,8 @@ void add_from_int8(std::vector<Job>& jobs) {
     for (const Kernel& k : all_kernels())
         if (k.traits.role == VKGEMM_KERNEL_JOINER)
             for (const char* const line : {"f64*f64 33x40x70 accuracy=f64_split beta=1 bias=col act=relu",
-                                           "f64*f64 9x300x129 accuracy=f64_split layout=tt layout_d=t batch=2"})
+                                           "f64*f64 9x300x129 accuracy=f64_split layout=tt layout_d=t batch=2",
+                                           "f64*f64 30x33x150 accuracy=f64_split_wide layout=nt"})
                 if (auto c = parse_case(line))
                     jobs.push_back({.c = *std::move(c), .kernel = "", .tile = "", .of = k.name()});
 }

@@ -39,7 +39,7 @@ std::string unknown_kernel(const std::string& name, std::vector<std::string> oth
 
 /// "f16*f16+f32->f16"
 std::string types_of(const Kernel& k);
-/// Whether it multiplies what the problem's product is: for VKGEMM_ACCURACY_F64_SPLIT whole numbers.
+/// Whether it multiplies what the problem's product is: for VKGEMM_ACCURACY_F64_SPLIT and _WIDE whole numbers.
 bool has_types(const Kernel& k, const Problem& problem);
 
 /// The kernels that a name means: one kernel, or all of a family or of one of its variants. With `c`, of a family only
