@@ -116,8 +116,6 @@ struct Product {
         constexpr bool is_scaled = std::is_same_v<D, scaled>, is_floating = std::is_same_v<D, floating>;
         const Finish<std::conditional_t<is_scaled, i32, D>> finish(x);
         const bool is_partial = x.constants[PARTIAL] != 0, is_plain = !is_scaled && finish.is_plain();
-        constexpr bool leaves_remainders = std::is_same_v<D, i32>;
-        const bool is_remainders = leaves_remainders && x.constants[FORMAT_D] == VKGEMM_TYPE_U8;
         bool is_gelu = false;
         if constexpr (has_gelu) is_gelu = finish.is_gelu();
         const bool staggered = lead_steps != 0 && x.args.k != 0, leads = group == 0 && staggered;
@@ -144,12 +142,7 @@ struct Product {
             }
             const uint32_t z = place.slice * x.args.batch + place.batch, d_row = place.row + row,
                            d_col = place.col + col;
-            if constexpr (leaves_remainders) {
-                if (is_remainders) {
-                    store_remainders(x, box, sums, d_row, d_col, z, place.batch);
-                    continue;
-                }
-            }
+            if (stored_remainders(box, sums, d_row, d_col, z, place.batch)) continue;
             if constexpr (is_floating) {
                 if (is_plain)
                     store_sums_as(is_partial ? VKGEMM_TYPE_F32 : x.constants[FORMAT_D], box, sums,
@@ -168,6 +161,17 @@ struct Product {
                 finish.finish_gelu(box, sums, bias, d_row, d_col, z);
         }
         if (lane == 0) wait_until_stores_have_read<0>();  // shared memory ends with the block
+    }
+
+    /// Whether the sums are for join_int8, which has their remainders then.
+    DEVICE bool stored_remainders(const Staging& box, const Sum (&sums)[sums_per_thread], uint32_t row, uint32_t col,
+                                  uint32_t z, uint32_t batch) const {
+        if constexpr (std::is_same_v<D, i32>) {
+            if (x.constants[FORMAT_D] != VKGEMM_TYPE_U8) return false;
+            store_remainders(x, box, sums, row, col, z, batch);
+            return true;
+        }
+        return false;
     }
 
     DEVICE void store_sums_as(uint32_t type, Staging& box, const Sum (&sums)[sums_per_thread], Sum alpha, uint32_t row,

@@ -35,8 +35,8 @@
     X(16, 191, 0xab8f69e3u, 177, 5, 121)   \
     X(17, 181, 0xb509e68bu, 43, 39, 48)
 
-// X(t, inverse, limbs...) for each modulus p of f64_split, and of f64_split_wide: the limbs of P / p, and the inverse of
-// that, modulo p.
+// X(t, inverse, limbs...) for each modulus p of f64_split, and of f64_split_wide: the limbs of P / p, and the inverse
+// of that, modulo p.
 #define VKGEMM_SHARES(X)                                                      \
     X(0, 225, 0x61a21, 0xcb7d1, 0x3104c, 0xea830, 0x1c48a, 0x00371, 0x00000)  \
     X(1, 137, 0x4df00, 0x31aec, 0x91966, 0x83060, 0x90d98, 0x00374, 0x00000)  \

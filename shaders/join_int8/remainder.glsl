@@ -25,10 +25,9 @@ void carry_up() {
 }
 
 // Adds what leaves x modulo the t-th modulus p, and nothing modulo the others: x / (P / p) modulo p, times P / p. x is
-// below 2^24. A limb has room for 16 shares.
+// below 2^24. A limb has room for the shares of all moduli, as tests/plan/from_int8.cpp shows.
 #define ADD_SHARE(t, x, inverse, l0, l1, l2, l3, l4, l5, l6)         \
     {                                                                \
-        if (t == 15) carry_up();                                     \
         const uint share = left_of((x) * inverse, MODULUS[t + 1]);   \
         limb[0] += share * l0;                                       \
         limb[1] += share * l1;                                       \

@@ -76,6 +76,14 @@ TEST_CASE("f64_split: products as large as can be found again") {
     check({.line = "f64*f64 20x20x2 layout=nt", .fill = Values::pairs}, seed_or(2), true);
 }
 
+TEST_CASE("f64_split: the bound is kept where every element loses three quarters of a unit, and nearly reached") {
+    const FromInt8 x = {.line = "f64*f64 3x2x7200 layout=nt", .fill = Values::cut};
+    const Count count = compare(x, run(x, 1), true);
+    CHECK_MESSAGE(count.wrong == 0, count.first);
+    CHECK(count.reached > 0.6);
+    CHECK(count.reached <= 1);
+}
+
 TEST_CASE("f64_split: a bare device gives the same bits") {
     for (const Values fill : {Values::phi_2, Values::subnormal, Values::special})
         check({.line = "f64*f64 9x21x130 alpha=-3 beta=0.7 c=separate", .fill = fill, .context = &bare()}, 7);

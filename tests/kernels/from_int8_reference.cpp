@@ -97,9 +97,10 @@ double expected(const Scaled& a, const Scaled& b) {
 
 /// How far `d` is from the product, divided by 2^(a.order + b.order), and how far it may be: each element is cut off
 /// below 2^-exponent, and an exponent is so large that this is at most twice the norm divided by the root of P / 2.
-/// Then D is rounded once. 2^-19 covers how norms are rounded up.
-void check_error(const Run& x, const std::vector<double>& a, const std::vector<double>& b, const Scaled& of_a,
-                 const Scaled& of_b, double d) {
+/// Then D is rounded once. 2^-19 covers how norms are rounded up. Returns the part of the promised bound that the error
+/// is, at most: the largest elements are below 2^(order + 1).
+double check_error(const Run& x, const std::vector<double>& a, const std::vector<double>& b, const Scaled& of_a,
+                   const Scaled& of_b, double d) {
     ExactSum sum;
     for (size_t k = 0; k < a.size(); ++k) sum.add(a[k], b[k]);
     const double exact_over = sum.over(of_a.order + of_b.order);
@@ -111,11 +112,14 @@ void check_error(const Run& x, const std::vector<double>& a, const std::vector<d
     const double half_unit = std::max(0x1p-53 * (std::fabs(exact_over) + error), std::ldexp(0x1p-1073, -order - 2));
     const double bound = cut_a * of_b.sum + cut_b * of_a.sum + k * cut_a * cut_b + half_unit;
     CHECK_MESSAGE(error <= bound, x.used, " is off by ", error, ", and the bound is ", bound);
-    if (std::fabs(d) > 0x1p-1000) CHECK(error <= 4 * x.promised);  // the largest elements are below 2^(order + 1)
+    if (std::fabs(d) <= 0x1p-1000) return 0;  // or D is subnormal
+    CHECK(error <= 4 * x.promised);
+    return error / (4 * x.promised);
 }
 
 /// Adds the product of the elements of K from `begin` to `end` to D, or writes it if it is the first slice.
-void add_slice(const Run& x, uint64_t batch, uint64_t begin, uint64_t end, bool errors, std::vector<double>& want) {
+void add_slice(const Run& x, uint64_t batch, uint64_t begin, uint64_t end, bool errors, std::vector<double>& want,
+               double& reached) {
     const Problem& p = x.p.completed;
     std::vector<std::vector<double>> rows(p.m), cols(p.n);
     std::vector<Scaled> scaled_rows, scaled_cols;
@@ -132,7 +136,7 @@ void add_slice(const Run& x, uint64_t batch, uint64_t begin, uint64_t end, bool 
             const bool finite = scaled_rows[i].is_finite && scaled_cols[j].is_finite;
             double value = finite ? expected(scaled_rows[i], scaled_cols[j]) : sum_of_others(rows[i], cols[j]);
             if (errors && finite && std::isfinite(value) && x.alpha == 1 && x.beta == 0)
-                check_error(x, rows[i], cols[j], scaled_rows[i], scaled_cols[j], value);
+                reached = std::max(reached, check_error(x, rows[i], cols[j], scaled_rows[i], scaled_cols[j], value));
             value = x.alpha == 0 ? 0 : times(x.alpha, value);
             const uint64_t at = x.at_d(batch, i, j);
             if (begin > 0)
@@ -240,7 +244,7 @@ Count compare(const FromInt8& what, const Run& x, bool errors) {
     const uint64_t depth = slices == 1 ? p.k : ((p.k + slices - 1) / slices + unit - 1) / unit * unit;
     for (uint64_t batch = 0; batch < p.batch * p.outerBatch; ++batch)
         for (uint64_t slice = 0; slice < slices; ++slice)
-            add_slice(x, batch, slice * depth, std::min(p.k, (slice + 1) * depth), errors, want);
+            add_slice(x, batch, slice * depth, std::min(p.k, (slice + 1) * depth), errors, want, count.reached);
     for (uint64_t batch = 0; batch < p.batch * p.outerBatch; ++batch)
         for (uint64_t i = 0; i < p.m; ++i)
             for (uint64_t j = 0; j < p.n; ++j) {

@@ -44,6 +44,8 @@ double element(Values fill, bool wide, Random& r) {
             const double off = std::ldexp(static_cast<double>(r.between(-2, 2)), -static_cast<int>(r.between(21, 52)));
             return std::ldexp(sign * root * (1 + off), static_cast<int>(r.between(-3, 3)));
         }
+        case Values::cut:  // of which as much as possible is cut off
+            return 1 - 0x1p-53;
         case Values::pairs:  // of filled()
         case Values::special:
             break;
@@ -81,6 +83,12 @@ void sort_pairs(std::vector<double>& bounds) {
         }
 }
 
+void fill_results(Run& out, const FromInt8& x, const VkgemmPlanInfo& info, Random& random) {
+    const Values fill = out.beta == 0 ? Values::special : Values::phi_1;
+    out.c = filled(info.requiredBytes[VKGEMM_SLOT_C], fill, x.wide, random);
+    out.before = filled(info.requiredBytes[VKGEMM_SLOT_D], fill, x.wide, random);
+    out.d = out.before;
+}
 void fill_epilogue(Run& out, const FromInt8& x, const VkgemmPlanInfo& info, Random& random) {
     out.bias = filled(info.requiredBytes[VKGEMM_SLOT_BIAS], x.fill, x.wide, random);
     out.scale = filled(info.requiredBytes[VKGEMM_SLOT_SCALE], x.fill, x.wide, random);
@@ -187,10 +195,7 @@ Run run(const FromInt8& x, uint64_t seed) {
     }
     out.a = filled(bytes[VKGEMM_SLOT_A], x.fill, x.wide, random);
     out.b = filled(bytes[VKGEMM_SLOT_B], x.fill, x.wide, random);
-    const Values of_c = out.beta == 0 ? Values::special : Values::phi_1;
-    out.c = filled(info.requiredBytes[VKGEMM_SLOT_C], of_c, x.wide, random);
-    out.before = filled(info.requiredBytes[VKGEMM_SLOT_D], of_c, x.wide, random);
-    out.d = out.before;
+    fill_results(out, x, info, random);
     fill_epilogue(out, x, info, random);
     const auto buffer = [&](const std::vector<double>& data) {
         auto made = device().createBuffer(std::max<uint64_t>(8 * data.size(), 256));

@@ -25,7 +25,7 @@ std::array<uint32_t, 5> largest(bool wide);
 double largest_over(bool wide, int scale);
 
 /// What kinds of elements A and B have.
-enum class Values { phi_half, phi_1, phi_2, phi_4, huge, subnormal, powers, whole, any, edge, pairs, special };
+enum class Values { phi_half, phi_1, phi_2, phi_4, huge, subnormal, powers, whole, any, edge, pairs, special, cut };
 inline constexpr Values finite_fills[] = {Values::phi_half, Values::phi_1,     Values::phi_2,  Values::phi_4,
                                           Values::huge,     Values::subnormal, Values::powers, Values::whole,
                                           Values::any,      Values::edge};
@@ -83,6 +83,7 @@ Run run(const FromInt8&, uint64_t seed);
 /// Elements of D that were compared.
 struct Count {
     size_t elements = 0, wrong = 0;
+    double reached = 0;  // of the promised bound, by the largest error
     std::string first{};
 };
 

@@ -142,7 +142,8 @@ std::optional<Status> unfit(const PipelineKey& key, const DeviceCaps& dev) {
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({key.kernel->name,
                                                          " takes operands by address alone, in one "
                                                          "launch"})};
-    const bool is_mixed = key.kernel->module.is_mixed() || key.kernel->module.role == Role::lister;
+    const Role role = key.kernel->module.role;
+    const bool is_mixed = key.kernel->module.is_mixed() || role == Role::lister || role == Role::splitter;
     const ProblemConstants& c = key.constants;
     if (!is_mixed && (c.FORMAT_A || c.FORMAT_B))
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({key.kernel->name, " reads no FORMAT_A and FORMAT_B"})};
