@@ -139,6 +139,10 @@ TEST_CASE("a problem that cannot be read is marked; one without a product is ref
                                     "inspect 0x8x8", "kernels 0x8x8", "tune 0x8x8", "cover 0x8x8 --kernel naive"})
         refused(2, words, {"m or n is 0"});
     refused(2, "explain '8x8x8 beta=1 c=none'", {"beta is 1"});
+    for (const std::string words :
+         {"explain", "bench 8x8x8", "check --kernel naive", "inspect", "tune", "cover --kernel naive"})
+        refused(2, words + " 'f16*q4_0 8x8x250 layout=nt'", {"k is 250", "pad it to 256"});
+    refused(2, "bench --shape 8x8x250 --type 'f16*q4_0' --layout nt", {"8x8x250", "pad it to 256"});
     refused(2, "check '8x8x8 alpha=1e300' --kernel naive", {"alpha", "1e+300"});
 }
 
