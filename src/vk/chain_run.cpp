@@ -119,11 +119,11 @@ bool overlap(const Touched& x, const Touched& y) {
 
 Status overlapping(const Touched& d, const Touched& x) {
     const Pair pair = comparable(d, x);
-    return about_product(x.product,
-                         Refusal{VKGEMM_ERROR_OPERAND,
-                                 plan::concat({"operand ", plan::slot_name(x.slot), " (bytes ", pair.y.begin, " to ",
-                                               pair.y.end, ") overlaps the D of product ", d.product, " (bytes ",
-                                               pair.x.begin, " to ", pair.x.end, "); give it memory of its own"})});
+    return about_product(
+        x.product,
+        Refusal{VKGEMM_ERROR_OPERAND,
+                plan::concat({"operand ", plan::slot_name(x.slot), " overlaps the D of product ", d.product, ": ",
+                              common_bytes(pair.y, pair.x, "that D"), "; give it memory of its own"})});
 }
 
 // A D that the caller gives must share nothing with the operands of other products.
@@ -137,12 +137,14 @@ std::optional<Status> overlap_with_kept(std::span<const Touched> all) {
 }
 
 std::optional<Status> overlap_with_workspace(std::span<const Touched> all, const Touched& space) {
-    for (const Touched& x : all)
-        if (const plan::Footprint bytes = comparable(space, x).x; overlap(space, x))
-            return Refusal{VKGEMM_ERROR_WORKSPACE,
-                           plan::concat({"operand workspace of the chain (bytes ", bytes.begin, " to ", bytes.end,
-                                         ") overlaps operand ", plan::slot_name(x.slot), " of product ", x.product,
-                                         "; give it memory of its own"})};
+    for (const Touched& x : all) {
+        if (!overlap(space, x)) continue;
+        const Pair pair = comparable(space, x);
+        return Refusal{VKGEMM_ERROR_WORKSPACE, plan::concat({"operand workspace of the chain overlaps operand ",
+                                                             plan::slot_name(x.slot), " of product ", x.product, ": ",
+                                                             common_bytes(pair.x, pair.y, plan::slot_name(x.slot)),
+                                                             "; give it memory of its own"})};
+    }
     return std::nullopt;
 }
 

@@ -101,6 +101,12 @@ plan::Footprint footprint(const Work& work, VkgemmSlot slot, const Resolved& ope
     return out;
 }
 
+std::string common_bytes(const plan::Footprint& x, const plan::Footprint& other, std::string_view name_of_other) {
+    const uint64_t begin = std::max(x.begin, other.begin), end = std::min(x.end, other.end);
+    return plan::concat({"its bytes ", begin - x.begin, " to ", end - x.begin, " are bytes ", begin - other.begin,
+                         " to ", end - other.begin, " of ", name_of_other});
+}
+
 namespace {
 
 bool same_place(const Work& work, VkgemmSlot slot, const Resolved& x, const Resolved& d) {
@@ -122,12 +128,11 @@ std::optional<Status> overlap_with_d(const Work& work, const ResolvedOperands& a
         const Resolved& x = all[i];
         if (slot == VKGEMM_SLOT_D || slot == VKGEMM_SLOT_WORKSPACE || (*work.slots)[i].bytes == 0) continue;
         if ((x.address == 0) && x.buffer != d.buffer) continue;
-        if (same_place(work, slot, x, d) || !may_overlap(footprint(work, slot, x), footprint(work, VKGEMM_SLOT_D, d)))
-            continue;
+        if (same_place(work, slot, x, d)) continue;
         const plan::Footprint fx = footprint(work, slot, x), fd = footprint(work, VKGEMM_SLOT_D, d);
-        return bad_operand(
-            slot, plan::concat({"(bytes ", fx.begin, " to ", fx.end, ") overlaps D (bytes ", fd.begin, " to ", fd.end,
-                                "); only C or the residual may be D, and then exactly"}));
+        if (!may_overlap(fx, fd)) continue;
+        return bad_operand(slot, plan::concat({"overlaps D: ", common_bytes(fx, fd, "D"),
+                                               "; only C or the residual may be D, and then exactly"}));
     }
     return std::nullopt;
 }
@@ -139,12 +144,13 @@ std::optional<Status> overlap_with_workspace(const Work& work, const ResolvedOpe
     for (size_t i = 0; i < size_t{VKGEMM_SLOT_COUNT}; ++i) {
         if (i == size_t(VKGEMM_SLOT_WORKSPACE) || i == size_t(VKGEMM_SLOT_GROUPS) || i == size_t(VKGEMM_SLOT_INDICES))
             continue;
-        if ((*work.slots)[i].bytes == 0 || ((space.address == 0) && all[i].buffer != space.buffer) ||
-            !may_overlap(footprint(work, VkgemmSlot(i), all[i]), fw))
-            continue;
-        return bad_operand(VKGEMM_SLOT_WORKSPACE,
-                           plan::concat({"(bytes ", fw.begin, " to ", fw.end, ") overlaps operand ",
-                                         plan::slot_name(VkgemmSlot(i)), "; give it memory of its own"}));
+        if ((*work.slots)[i].bytes == 0 || ((space.address == 0) && all[i].buffer != space.buffer)) continue;
+        const plan::Footprint fx = footprint(work, VkgemmSlot(i), all[i]);
+        if (!may_overlap(fx, fw)) continue;
+        const std::string_view name = plan::slot_name(VkgemmSlot(i));
+        return bad_operand(
+            VKGEMM_SLOT_WORKSPACE,
+            plan::concat({"overlaps operand ", name, ": ", common_bytes(fw, fx, name), "; give it memory of its own"}));
     }
     return std::nullopt;
 }

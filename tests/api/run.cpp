@@ -267,7 +267,7 @@ TEST_CASE("addresses are operands too") {
     x.run.a.address += 4;
     expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "address", "16"});
     x.run.a = at_address(x.d.address() + 64);
-    expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "overlaps D"});
+    expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a overlaps D: its bytes 0 to 2336 are bytes 64 to 2400 of D;"});
     x.run.a = {};
     expect(x.check(), VKGEMM_ERROR_OPERAND, {"operand a", "missing", "address"});
     x.run.a = at(x.a);
@@ -360,7 +360,9 @@ TEST_CASE("a workspace is asked for, and refused where it is missing, short or i
     x.run.workspace = at(x.c, 4, bytes);
     expect(x.check(), VKGEMM_ERROR_WORKSPACE, {"workspace", "multiple of"});
     x.run.workspace = at(x.d, 0, bytes);
-    expect(x.check(), VKGEMM_ERROR_WORKSPACE, {"workspace", "overlaps", "memory of its own"});
+    expect(
+        x.check(), VKGEMM_ERROR_WORKSPACE,
+        {"operand workspace overlaps operand d: its bytes 0 to 2400 are bytes 0 to 2400 of d; give it memory of its"});
     x.run.workspace = at(x.a, 0, bytes);
     expect(x.check(), VKGEMM_ERROR_WORKSPACE, {"workspace", "overlaps", "memory of its own"});
     x.run.workspace = at(x.c, 0, bytes);

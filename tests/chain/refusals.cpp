@@ -202,7 +202,7 @@ TEST_CASE("chains: runs that are refused, before anything is recorded") {
     bad([](Runs& r) { r.all[0].workspace = r.run.workspace; }, VKGEMM_ERROR_OPERAND, {"product 0", "workspace"});
     bad([](Runs& r) { r.all[2].b = {}; }, VKGEMM_ERROR_OPERAND, {"product 2", "operand b", "missing", "192 bytes"});
     bad([](Runs& r) { r.all[2].b = r.all[0].d; }, VKGEMM_ERROR_OPERAND,
-        {"product 2", "operand b", "overlaps the D of product 0"});
+        {"product 2", "operand b overlaps the D of product 0: its bytes 0 to 192 are bytes 0 to 192 of that D"});
     bad([](Runs& r) { r.all[2].d = r.all[0].a; }, VKGEMM_ERROR_OPERAND,
         {"product 0", "operand a", "overlaps the D of product 2"});
     bad([](Runs& r) { r.all[2].d.offset = r.all[0].d.offset + 496; }, VKGEMM_ERROR_OPERAND,
@@ -308,7 +308,7 @@ TEST_CASE("chains: the workspace of separate plans") {
     REQUIRE(vkgemmGetChainInfo(chain.handle, &info) == VKGEMM_SUCCESS);
     expect(check(chain, r), VKGEMM_ERROR_WORKSPACE, {"multiple of " + std::to_string(info.workspaceAlignment)});
     r.run.workspace.offset = r.all[0].b.offset;
-    expect(check(chain, r), VKGEMM_ERROR_WORKSPACE, {"overlaps operand b of product 0"});
+    expect(check(chain, r), VKGEMM_ERROR_WORKSPACE, {"overlaps operand b of product 0: its bytes 0 to ", " of b;"});
 }
 
 TEST_CASE("chains: operands of products that differ in their binding") {
