@@ -132,8 +132,8 @@ TEST_CASE("levels: every product of a batch that varies keeps its operands, and 
 }
 
 TEST_CASE("levels: ranges of a batch that varies have whole numbers of products that share a matrix") {
-    for (const char* line : {"4x5x6 batch=36 ratio_b=3 upto=b", "4x5x6 batch=64 ratio_a=4 upto=mb",
-                             "4x5x6 batch=5 upto=b", "4x5x6 batch=4 ratio_b=4 upto=b"}) {
+    for (const std::string line : {"4x5x6 batch=36 ratio_b=3 upto=b", "4x5x6 batch=64 ratio_a=4 upto=mb",
+                                   "4x5x6 batch=5 upto=b", "4x5x6 batch=4 ratio_b=4 upto=b"}) {
         CAPTURE(line);
         const auto whole = prepare(parse_problem(line)->problem);
         REQUIRE(whole);
@@ -176,7 +176,7 @@ TEST_CASE("levels: those that are repeated have the greatest step that all of th
 
 TEST_CASE("levels: which of them m, n and the kernel take") {
     const struct {
-        const char* line;
+        std::string line;
         uint64_t m, n, batch, repetitions;
     } rows[] = {
         {"64x48x32 batch=32 ratio_b=4", 256, 48, 8, 1},           // grouped-query attention, dense
@@ -242,7 +242,7 @@ TEST_CASE("levels: a level that is shared, or has one product, is none") {
 
 TEST_CASE("levels: what is refused, with values and limits") {
     const struct {
-        const char* line;
+        std::string line;
         std::vector<std::string> words;
     } rows[] = {
         {"4x5x6 batch=32 ratio_a=3", {"ratio_a is 3", "batch is 32", "divide"}},
