@@ -135,8 +135,8 @@ typedef struct VkgemmRunData {
  * Of a plan with varying sizes, the text has the run's sizes; as few of them vary as a plan with the run's kernel, rows
  * and columns needs.
  *
- * UNSUPPORTED for packs, for runs that compute nothing, for pairs that were planned as two products, for
- * VKGEMM_GROUPING_ADDRESSES, whose memory is not known, and if no plan of the run's sizes has its kernel.
+ * UNSUPPORTED for packs, for runs that compute nothing, for VKGEMM_GROUPING_ADDRESSES, whose memory is not known, and
+ * if no plan of the run's sizes has its kernel.
  * INVALID_ARGUMENT if the operands of `data` are not those of the run; the text names the first that differs. The run
  * is otherwise refused as by vkgemmCheckRun. The plan may be dry or not compiled. text and size are as in
  * vkgemmFormatProblem. error may be NULL. Any thread. */

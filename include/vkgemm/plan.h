@@ -45,11 +45,12 @@ typedef struct VkgemmPlanOptions {
     /* The name of the kernel to use. If that kernel cannot compute the problem, the plan is refused with the reason.
      * NULL: the nearest tuned row (VkgemmContextInfo::tunedRows) chooses the kernel, or the cost model if no row is
      * near. The environment variable VKGEMM_KERNEL forces a kernel on plans that name none. If that kernel cannot
-     * compute the problem, vkgemm makes its usual choice (FALLBACK_USED). */
+     * compute the problem, vkgemm makes its usual choice (FALLBACK_USED). A pair is computed as two products if their
+     * kernels are joined by a '+', that of A * B2 first. */
     const char* kernel;
 
     /* May be NULL. Replaces constants of the kernel's tile: "BM=128,BN=64" (docs/kernels.md). If the tile breaks a rule
-     * of the kernel's family, the plan is refused (TILE). */
+     * of the kernel's family, the plan is refused (TILE). For two kernels, the tiles of both, joined by a '+'. */
     const char* tile;
 
     VkgemmOperandKind operands;

@@ -51,7 +51,7 @@ struct Planner {
     std::optional<Status> plan_ranges();
     std::optional<Status> plan_parts();
     std::optional<Status> plan_pair();
-    std::optional<Steps> as_two_products(Choice&);
+    std::optional<Steps> as_two_products(Choice& gate, Choice&);
     std::optional<Status> plan_range(const SizeRange&, Request, Binding);
     void add_packs(const Normalised&);
     void limit_dispatches();
@@ -136,8 +136,8 @@ std::optional<Status> Planner::plan_parts() {
     return std::nullopt;
 }
 
-// A pair as two products; nullopt: it cannot be. `choice` becomes that of the second.
-std::optional<Steps> Planner::as_two_products(Choice& choice) {
+// A pair as two products; nullopt: it cannot be. `gate` and `choice` become those of the first and of the second.
+std::optional<Steps> Planner::as_two_products(Choice& gate, Choice& choice) {
     const Problem& pair = plan.problem.completed;
     const uint64_t gate_space = round_up(gate_bytes(pair), region_alignment);
     if (pair.batchInvariant || pair.packedA != VKGEMM_PACKED_NONE || gate_space > request.workspace_limit)
@@ -146,32 +146,44 @@ std::optional<Steps> Planner::as_two_products(Choice& choice) {
     rest.workspace_limit -= gate_space;
     const auto binding = choose_binding(caps(), pair, request);
     if (!binding) return std::nullopt;
-    const auto steps_of = [&](const Problem& given) -> std::optional<Steps> {
+    const auto steps_of = [&](const Problem& given, const Request& asked, Choice& out) -> std::optional<Steps> {
         const auto p = prepare(given);
         if (!p || p->normalised.repeated.count || parts_of(p->normalised, caps(), *binding).size() > 1)
             return std::nullopt;
-        const auto chosen = choose(*p, rest, *binding);
+        const auto chosen = choose(*p, asked, *binding);
         if (!chosen) return std::nullopt;
-        choice = *chosen;
-        return make_steps(choice, p->completed, p->normalised, caps(), rest);
+        out = *chosen;
+        return make_steps(out, p->completed, p->normalised, caps(), asked);
     };
+    Request of_gate = rest;
+    if (!rest.gate_kernel.empty()) {
+        of_gate.kernel = rest.gate_kernel;
+        of_gate.tile = rest.gate_tile;
+    }
     const Products products = products_of(pair);
-    const auto gate = steps_of(products.gate);
-    const auto gated = gate ? steps_of(products.gated) : std::nullopt;
-    if (!gated) return std::nullopt;
-    Steps out = join_products(pair, *gate, *gated, caps(), request);
+    const auto first = steps_of(products.gate, of_gate, gate);
+    const auto second = first ? steps_of(products.gated, rest, choice) : std::nullopt;
+    if (!second) return std::nullopt;
+    Steps out = join_products(pair, *first, *second, caps(), request);
     out.binding = *binding;
     return out;
 }
 
 // One dispatch that reads both matrices of B, or two products, whichever costs less.
 std::optional<Status> Planner::plan_pair() {
-    auto why = plan_parts();
-    Choice choice;
-    const auto two = as_two_products(choice);
+    std::optional<Status> why =
+        Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                concat({"the pair cannot be two products on ", request.gate_kernel, " and ", request.kernel,
+                        ": that needs a workspace of at least ", gate_bytes(plan.problem.completed),
+                        " bytes, kernels that compute the two, an A that is not packed, and batchInvariant 0"})};
+    if (request.gate_kernel.empty()) why = plan_parts();
+    Choice gate, choice;
+    const auto two = as_two_products(gate, choice);
     if (!two || (!why && cost_of(plan.steps) <= cost_of(*two))) return why;
     plan.choice = choice;
     plan.steps = *two;
+    plan.gate_kernel = gate.kernel->name;
+    plan.gate_tile = to_text(gate.tile);
     return std::nullopt;
 }
 
@@ -217,6 +229,9 @@ std::optional<Status> Planner::plan_all() {
         plan.steps = make_steps(plan.choice, p.completed, p.normalised, caps(), request);
         return std::nullopt;
     }
+    if (!request.gate_kernel.empty() && (!is_pair(p.completed) || p.completed.upTo))
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                       "two kernels, joined by '+', are those of a pair whose sizes do not vary"};
     if (p.completed.grouping != VKGEMM_GROUPING_NONE) return plan_groups();
     if (p.completed.upTo) return plan_ranges();
     if (auto why = is_pair(p.completed) ? plan_pair() : plan_parts()) return why;

@@ -14,10 +14,11 @@ struct Plan {
     std::vector<Bucket> buckets;  // if sizes vary and none is 0; the last one has `choice` and `steps`
     std::array<Steps, 2> packs;   // by slot, what plan_pack() takes; empty if A or B is not packed ahead
     bool is_pack = false;         // made by plan_pack()
-    uint32_t operand_alignment = 1;  // bytes, Request::operand_alignment
-    double cost = 0;                 // of all parts, as Schedule::cost
-    double flops = 0;                // of the largest sizes
-    std::string fallback;            // why Request::preferred_kernel was not taken; "" if it was, or there is none
+    uint32_t operand_alignment = 1;      // bytes, Request::operand_alignment
+    double cost = 0;                     // of all parts, as Schedule::cost
+    double flops = 0;                    // of the largest sizes
+    std::string gate_kernel, gate_tile;  // of a pair of two products, of the first; `choice` is of the second
+    std::string fallback;                // why Request::preferred_kernel was not taken; "" if it was, or there is none
 };
 
 /// `given` is as the caller states it. Refused with the reason if it breaks a rule, or if nothing serves it.

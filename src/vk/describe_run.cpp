@@ -25,8 +25,6 @@ const char* why_not_described(const VkgemmPlan_T& plan, const CheckedRun& checke
     if (plan.plan.is_pack) return "a pack is not described; describe the product that reads what it packs";
     const plan::Problem& p = *checked.work.problem;
     if (p.m == 0 || p.n == 0 || p.batch == 0) return "the run computes nothing: m, n or batch is 0";
-    if (plan::is_pair(p) && plan.plan.steps.parts.size() > 1)
-        return "a pair of two products is not described; two plans, the second with a gate, are";
     if (p.grouping == VKGEMM_GROUPING_ADDRESSES)
         return "the memory of groups with VKGEMM_GROUPING_ADDRESSES is not known; VKGEMM_GROUPING_TABLE states it";
     return nullptr;
@@ -154,6 +152,9 @@ Result<std::string> describe_run(const VkgemmPlan_T& plan, const CheckedRun& che
     if (!plan.plan.buckets.empty()) tile.SPLIT = choice.schedule.split.reducer ? choice.schedule.split.slices : 1;
     const auto what = described(plan, checked, tile);
     if (!what) return what.status();
+    const bool is_two = !plan.plan.gate_kernel.empty();
+    const std::string gate_kernel = is_two ? plan.plan.gate_kernel + "+" : "";
+    const std::string gate_tile = is_two ? plan.plan.gate_tile + "+" : "";
     std::string out = concat({"vkgemm-capture ",
                               VKGEMM_CAPTURE_FORMAT,
                               "\nversion ",
@@ -169,8 +170,10 @@ Result<std::string> describe_run(const VkgemmPlan_T& plan, const CheckedRun& che
                               "\nproblem ",
                               plan::to_text(what->problem, checked.run.alpha, checked.run.beta),
                               "\nkernel ",
+                              gate_kernel,
                               choice.kernel->name,
                               "\ntile ",
+                              gate_tile,
                               plan::to_text(tile),
                               "\noperands ",
                               (steps.binding == plan::Binding::addresses ? "addresses" : "descriptors"),

@@ -47,6 +47,15 @@ std::optional<Status> check_seconds(const VkgemmPlanOptions& options, const Vkge
 
 constexpr uint32_t max_operand_alignment = 1 << 20;
 
+// "FIRST+SECOND", of a pair's two products; without a '+' all is of the second. Returns whether there are two.
+bool set_halves(std::string_view text, std::string& first, std::string& second) {
+    const size_t plus = text.find('+');
+    const bool two = plus != std::string_view::npos;
+    if (two) first = text.substr(0, plus);
+    second = text.substr(two ? plus + 1 : 0);
+    return two;
+}
+
 }  // namespace
 
 plan::Result<plan::Request> request_from(const VkgemmPlanOptions* given, const VkgemmContext_T& context,
@@ -57,11 +66,16 @@ plan::Result<plan::Request> request_from(const VkgemmPlanOptions* given, const V
     if (!given) return request;
     const plan::Result<VkgemmPlanOptions> options = read_struct(given);
     if (!options) return options.status();
-    if (options->kernel) request.kernel = options->kernel;
-    if (options->tile) request.tile = options->tile;
-    if (!request.kernel.empty() && !plan::find_kernel(request.kernel))
-        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::unknown_kernel(request.kernel)};
-    if (const auto tile = plan::with_constants({}, request.tile); !tile) return tile.status();
+    const bool two = options->kernel && set_halves(options->kernel, request.gate_kernel, request.kernel);
+    const bool two_tiles = options->tile && set_halves(options->tile, request.gate_tile, request.tile);
+    for (const std::string* const name : {&request.gate_kernel, &request.kernel})
+        if ((two || !name->empty()) && !plan::find_kernel(*name))
+            return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT, plan::unknown_kernel(*name)};
+    for (const std::string* const constants : {&request.gate_tile, &request.tile})
+        if (const auto tile = plan::with_constants({}, *constants); !tile) return tile.status();
+    if (two_tiles && !two)
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       "VkgemmPlanOptions::tile has '+', and kernel does not name two kernels"};
     request.addresses = options->operands == VKGEMM_OPERANDS_ADDRESSES;
     request.descriptors = options->operands == VKGEMM_OPERANDS_DESCRIPTORS;
     request.workspace_limit = options->workspaceLimit;

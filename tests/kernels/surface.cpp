@@ -369,7 +369,7 @@ TEST_CASE("problems of the surface that were wrong") {
          // a pair of two products, whose kernel is for none, in slices
          "shifts=0,4,0,16,2,0,24 ways=slices fill=random seed=64018 f16*q4_0+f32->f16 16x32x256 accuracy=mxint8 "
          "batch=3 layout=nt lda=272 stride_b=0 alpha=2 pair=silu",
-         "ways=slices fill=exact seed=3 f32*f32 200x200x64 pair=relu",
+         "ways=slices,replay fill=exact seed=3 f32*f32 200x200x64 pair=relu",
          // slices, between which a validation layer missed barriers
          "invocations=65536 ways=slices fill=exact seed=1 f32*f32+f32->f32 63x63x60"}) {
         const auto x = parse_case(line);

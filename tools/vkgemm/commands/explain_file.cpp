@@ -114,7 +114,8 @@ std::string captured_text(const host::Capture& capture, const std::string& chose
     std::string text = "captured on " + capture.device + " [" + capture.driver + "] by vkgemm " + capture.version +
                        ", where it ran on " + capture.kernel + ", " + capture.tile;
     if (chosen.empty()) return text;
-    return text + (chosen == capture.kernel ? "; the choice here is the same" : "; the choice here is " + chosen);
+    const bool same = capture.kernel == chosen || capture.kernel.ends_with("+" + chosen);  // of a pair the second
+    return text + (same ? "; the choice here is the same" : "; the choice here is " + chosen);
 }
 
 }  // namespace vkgemm::tool
