@@ -15,7 +15,6 @@ TEST_CASE("bench: a picture alone, and code 3 if nothing serves") {
     expect_picture(r.out);
     CHECK_MESSAGE(r.err.empty(), r.err);
     run(3, "bench 'f64*f64+f32->f64 8x8x8' --kernel all");
-    run(3, "bench 'f32*f32->f16 8x8x8 batch=2 accuracy=f32_split' --kernel all");
     write("f64.txt", "f64*f64+f32->f64 8x8x8\n");
     run(0, "bench --suite f64.txt --kernel all");  // a suite may hold more than a build
 }
