@@ -139,11 +139,10 @@ std::optional<Status> Planner::plan_parts() {
 // A pair as two products; nullopt: it cannot be. `gate` and `choice` become those of the first and of the second.
 std::optional<Steps> Planner::as_two_products(Choice& gate, Choice& choice) {
     const Problem& pair = plan.problem.completed;
-    const uint64_t gate_space = round_up(gate_bytes(pair), region_alignment);
-    if (pair.batchInvariant || pair.packedA != VKGEMM_PACKED_NONE || gate_space > request.workspace_limit)
+    if (pair.batchInvariant || pair.packedA != VKGEMM_PACKED_NONE || gate_bytes(pair) > request.workspace_limit)
         return std::nullopt;  // which of both is cheaper depends on m
     Request rest = request;
-    rest.workspace_limit -= gate_space;
+    rest.workspace_limit -= std::min(round_up(gate_bytes(pair), region_alignment), rest.workspace_limit);
     const auto binding = choose_binding(caps(), pair, request);
     if (!binding) return std::nullopt;
     const auto steps_of = [&](const Problem& given, const Request& asked, Choice& out) -> std::optional<Steps> {

@@ -370,6 +370,9 @@ TEST_CASE("problems of the surface that were wrong") {
          "shifts=0,4,0,16,2,0,24 ways=slices fill=random seed=64018 f16*q4_0+f32->f16 16x32x256 accuracy=mxint8 "
          "batch=3 layout=nt lda=272 stride_b=0 alpha=2 pair=silu",
          "ways=slices,replay fill=exact seed=3 f32*f32 200x200x64 pair=relu",
+         // the same without a k, whose workspace ends with the gate
+         "kernel=naive_i32_8x8 tile=SPLIT=3,PACK=3 ways=replay fill=exact seed=8919 i32*i32+i32->i32 48x16x0 ldd=32 "
+         "alpha=-1 pair=relu",
          // slices, between which a validation layer missed barriers
          "invocations=65536 ways=slices fill=exact seed=1 f32*f32+f32->f32 63x63x60"}) {
         const auto x = parse_case(line);
