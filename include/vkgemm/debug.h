@@ -125,8 +125,8 @@ typedef struct VkgemmRunData {
 
 /* Writes, as text, what 'vkgemm replay' needs to repeat the run with the same kernel: version, device, driver, the
  * problem with the sizes, strides and factors of the run, the kernel, tile and workspace that this run uses (of a plan
- * with varying sizes: those of its range), how operands reach the shader, and their alignment. docs/files.md describes
- * the format.
+ * with varying sizes: those of its range; of a pair that is two products: the kernels and tiles of both, joined by a
+ * '+'), how operands reach the shader, and their alignment. docs/files.md describes the format.
  *
  * With data NULL, that is all: enough for a bug report or for `vkgemm explain`. With data, the text also has the size
  * and checksum of each operand and of the result, and a file that can be replayed is the text without its null,
@@ -136,10 +136,9 @@ typedef struct VkgemmRunData {
  * and columns needs.
  *
  * UNSUPPORTED for packs, for runs that compute nothing, for VKGEMM_GROUPING_ADDRESSES, whose memory is not known, and
- * if no plan of the run's sizes has its kernel.
- * INVALID_ARGUMENT if the operands of `data` are not those of the run; the text names the first that differs. The run
- * is otherwise refused as by vkgemmCheckRun. The plan may be dry or not compiled. text and size are as in
- * vkgemmFormatProblem. error may be NULL. Any thread. */
+ * if no plan of the run's sizes has its kernel. INVALID_ARGUMENT if the operands of `data` are not those of the run;
+ * the text names the first that differs. The run is otherwise refused as by vkgemmCheckRun. The plan may be dry or not
+ * compiled. text and size are as in vkgemmFormatProblem. error may be NULL. Any thread. */
 VKGEMM_API VkgemmResult vkgemmDescribeRun(VkgemmPlan plan, const VkgemmRun* run, const VkgemmRunData* data, char* text,
                                           size_t* size, VkgemmError* error);
 

@@ -45,12 +45,14 @@ typedef struct VkgemmPlanOptions {
     /* The name of the kernel to use. If that kernel cannot compute the problem, the plan is refused with the reason.
      * NULL: the nearest tuned row (VkgemmContextInfo::tunedRows) chooses the kernel, or the cost model if no row is
      * near. The environment variable VKGEMM_KERNEL forces a kernel on plans that name none. If that kernel cannot
-     * compute the problem, vkgemm makes its usual choice (FALLBACK_USED). A pair is computed as two products if their
-     * kernels are joined by a '+', that of A * B2 first. */
+     * compute the problem, vkgemm makes its usual choice (FALLBACK_USED).
+     * "FIRST+SECOND" computes a pair as two products, A * B2 by FIRST and A * B by SECOND. Other problems and sizes
+     * that vary are then refused (UNSUPPORTED). */
     const char* kernel;
 
     /* May be NULL. Replaces constants of the kernel's tile: "BM=128,BN=64" (docs/kernels.md). If the tile breaks a rule
-     * of the kernel's family, the plan is refused (TILE). For two kernels, the tiles of both, joined by a '+'. */
+     * of the kernel's family, the plan is refused (TILE). For two kernels it is
+     * "FIRST+SECOND" too, and either part may be empty. */
     const char* tile;
 
     VkgemmOperandKind operands;
@@ -126,8 +128,9 @@ VKGEMM_API void vkgemmDestroyPlan(VkgemmPlan plan);
 typedef struct VkgemmPlanInfo {
     uint32_t structSize;
     uint32_t slotCount;            /* entries of requiredBytes */
-    const char* kernel;            /* "" if the product is empty */
-    const char* tile;              /* as in VkgemmKernelInfo */
+    const char* kernel;            /* "" if the product is empty; of a pair that is two products, the second's, and
+                                      vkgemmDescribeRun states both */
+    const char* tile;              /* of that kernel, as in VkgemmKernelInfo */
     const uint64_t* requiredBytes; /* indexed by VkgemmSlot: the bytes that each operand needs from its offset on; 0:
                                       unused. The workspace is large enough for every run */
     uint64_t workspaceAlignment;   /* of the workspace's offset, in bytes */

@@ -2,6 +2,7 @@
 #include "plan/plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "plan/base/concat.h"
 #include "plan/base/rounding.h"
@@ -51,7 +52,7 @@ struct Planner {
     std::optional<Status> plan_ranges();
     std::optional<Status> plan_parts();
     std::optional<Status> plan_pair();
-    std::optional<Steps> as_two_products(Choice& gate, Choice&);
+    Result<Steps> as_two_products(Choice& gate, Choice&);
     std::optional<Status> plan_range(const SizeRange&, Request, Binding);
     void add_packs(const Normalised&);
     void limit_dispatches();
@@ -136,21 +137,33 @@ std::optional<Status> Planner::plan_parts() {
     return std::nullopt;
 }
 
-// A pair as two products; nullopt: it cannot be. `gate` and `choice` become those of the first and of the second.
-std::optional<Steps> Planner::as_two_products(Choice& gate, Choice& choice) {
+// A pair as two products, or why it cannot be. `gate` and `choice` become those of the first and of the second.
+Result<Steps> Planner::as_two_products(Choice& gate, Choice& choice) {
     const Problem& pair = plan.problem.completed;
-    if (pair.batchInvariant || pair.packedA != VKGEMM_PACKED_NONE || gate_bytes(pair) > request.workspace_limit)
-        return std::nullopt;  // which of both is cheaper depends on m
+    if (pair.batchInvariant || pair.packedA != VKGEMM_PACKED_NONE)  // which of both is cheaper depends on m
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                       concat({"a pair of two products wants ",
+                               pair.batchInvariant ? "batchInvariant 0" : "an A that is not packed"})};
+    if (gate_bytes(pair) > request.workspace_limit)
+        return Refusal{VKGEMM_ERROR_WORKSPACE,
+                       concat({"a pair of two products wants a workspace of at least ", gate_bytes(pair),
+                               " bytes; workspaceLimit is ", request.workspace_limit, ": raise it"})};
     Request rest = request;
     rest.workspace_limit -= std::min(round_up(gate_bytes(pair), region_alignment), rest.workspace_limit);
     const auto binding = choose_binding(caps(), pair, request);
-    if (!binding) return std::nullopt;
-    const auto steps_of = [&](const Problem& given, const Request& asked, Choice& out) -> std::optional<Steps> {
+    if (!binding) return binding.status();
+    const auto steps_of = [&](const Problem& given, const Request& asked, Choice& out,
+                              std::string_view which) -> Result<Steps> {
+        const auto refused = [&](Status why) {
+            why.text = concat({"the ", which, " product of the pair: ", why.text});
+            return why;
+        };
         const auto p = prepare(given);
-        if (!p || p->normalised.repeated.count || parts_of(p->normalised, caps(), *binding).size() > 1)
-            return std::nullopt;
+        if (!p) return refused(p.status());
+        if (p->normalised.repeated.count || parts_of(p->normalised, caps(), *binding).size() > 1)
+            return refused(Refusal{VKGEMM_ERROR_UNSUPPORTED, "is computed in parts, which a pair is not"});
         const auto chosen = choose(*p, asked, *binding);
-        if (!chosen) return std::nullopt;
+        if (!chosen) return refused(chosen.status());
         out = *chosen;
         return make_steps(out, p->completed, p->normalised, caps(), asked);
     };
@@ -160,9 +173,10 @@ std::optional<Steps> Planner::as_two_products(Choice& gate, Choice& choice) {
         of_gate.tile = rest.gate_tile;
     }
     const Products products = products_of(pair);
-    const auto first = steps_of(products.gate, of_gate, gate);
-    const auto second = first ? steps_of(products.gated, rest, choice) : std::nullopt;
-    if (!second) return std::nullopt;
+    const auto first = steps_of(products.gate, of_gate, gate, "first");
+    if (!first) return first.status();
+    const auto second = steps_of(products.gated, rest, choice, "second");
+    if (!second) return second.status();
     Steps out = join_products(pair, *first, *second, caps(), request);
     out.binding = *binding;
     return out;
@@ -170,15 +184,12 @@ std::optional<Steps> Planner::as_two_products(Choice& gate, Choice& choice) {
 
 // One dispatch that reads both matrices of B, or two products, whichever costs less.
 std::optional<Status> Planner::plan_pair() {
-    std::optional<Status> why =
-        Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                concat({"the pair cannot be two products on ", request.gate_kernel, " and ", request.kernel,
-                        ": that needs a workspace of at least ", gate_bytes(plan.problem.completed),
-                        " bytes, kernels that compute the two, an A that is not packed, and batchInvariant 0"})};
-    if (request.gate_kernel.empty()) why = plan_parts();
+    const bool must_be_two = !request.gate_kernel.empty();
+    const std::optional<Status> why = must_be_two ? std::nullopt : plan_parts();
     Choice gate, choice;
     const auto two = as_two_products(gate, choice);
-    if (!two || (!why && cost_of(plan.steps) <= cost_of(*two))) return why;
+    if (!two) return must_be_two ? two.status() : why;
+    if (!must_be_two && !why && cost_of(plan.steps) <= cost_of(*two)) return std::nullopt;
     plan.choice = choice;
     plan.steps = *two;
     plan.gate_kernel = gate.kernel->name;
@@ -230,7 +241,7 @@ std::optional<Status> Planner::plan_all() {
     }
     if (!request.gate_kernel.empty() && (!is_pair(p.completed) || p.completed.upTo))
         return Refusal{VKGEMM_ERROR_UNSUPPORTED,
-                       "two kernels, joined by '+', are those of a pair whose sizes do not vary"};
+                       "two kernels, joined by '+', are those of a pair whose sizes do not vary; name one"};
     if (p.completed.grouping != VKGEMM_GROUPING_NONE) return plan_groups();
     if (p.completed.upTo) return plan_ranges();
     if (auto why = is_pair(p.completed) ? plan_pair() : plan_parts()) return why;
@@ -283,7 +294,12 @@ std::optional<Status> unfit_request(const DeviceCaps& caps, const Request& reque
     if (!binding) return binding.status();
     if (!kernel->module.is_product()) return Refusal{VKGEMM_ERROR_UNSUPPORTED, kernel->module.family.refuses({})};
     const auto tile = with_constants(kernel->tile, request.tile);
-    return tile ? unfit_device(*kernel, *tile, caps) : tile.status();
+    if (!tile) return tile.status();
+    if (auto why = unfit_device(*kernel, *tile, caps); why || request.gate_kernel.empty()) return why;
+    Request of_gate = request;
+    of_gate.kernel = std::exchange(of_gate.gate_kernel, {});
+    of_gate.tile = request.gate_tile;
+    return unfit_request(caps, of_gate);
 }
 
 }  // namespace vkgemm::plan

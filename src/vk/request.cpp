@@ -75,7 +75,12 @@ plan::Result<plan::Request> request_from(const VkgemmPlanOptions* given, const V
         if (const auto tile = plan::with_constants({}, *constants); !tile) return tile.status();
     if (two_tiles && !two)
         return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
-                       "VkgemmPlanOptions::tile has '+', and kernel does not name two kernels"};
+                       "VkgemmPlanOptions::tile has a '+', and kernel names one kernel; name two, 'FIRST+SECOND', or "
+                       "leave the '+' out"};
+    if (two && !two_tiles && !request.tile.empty())
+        return Refusal{VKGEMM_ERROR_INVALID_ARGUMENT,
+                       "VkgemmPlanOptions::kernel names two kernels, and tile has no '+'; write 'FIRST+SECOND', either "
+                       "of which may be empty"};
     request.addresses = options->operands == VKGEMM_OPERANDS_ADDRESSES;
     request.descriptors = options->operands == VKGEMM_OPERANDS_DESCRIPTORS;
     request.workspace_limit = options->workspaceLimit;

@@ -39,10 +39,11 @@ bool may_be_native(const DeviceCaps& dev, const Problem& p, const Request& reque
         !(dev.features & need::buffer_address) || p.batchInvariant ||
         why_not_native(dev))  // no native kernel is for batchInvariant
         return false;
-    if (!request.kernel.empty()) {
-        const Kernel* const forced = find_kernel(request.kernel);
+    const auto names_native = [](const std::string& name) {
+        const Kernel* const forced = find_kernel(name);
         return forced && forced->module.is_native();
-    }
+    };
+    if (!request.kernel.empty()) return names_native(request.kernel) || names_native(request.gate_kernel);
     return std::ranges::any_of(kernels(), [&](const Kernel& k) {
         const Module& m = k.module;
         return m.is_native() && m.is_product() && m.built() && p.accuracy >= m.family.accuracy && m.has_types_of(p);

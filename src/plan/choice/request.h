@@ -12,8 +12,8 @@ struct Request {
     std::string kernel;                // "": any
     std::string preferred_kernel;      // of the environment: taken where it serves, if `kernel` is ""
     std::string tile;                  // constants to replace, "BM=128"; "": the row's own
-    std::string gate_kernel;           // of a pair: it is two products, of which the first has this kernel, the second
-                                       // `kernel`; "": not asked for
+    std::string gate_kernel;           // "": no request; otherwise a pair becomes two products: A * B2 by this kernel,
+                                       // A * B by `kernel`
     std::string gate_tile;             // as `tile`, for gate_kernel
     bool addresses = false;            // operands are device addresses
     bool descriptors = false;          // operands must be bound as descriptors

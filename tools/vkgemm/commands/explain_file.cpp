@@ -114,8 +114,9 @@ std::string captured_text(const host::Capture& capture, const std::string& chose
     std::string text = "captured on " + capture.device + " [" + capture.driver + "] by vkgemm " + capture.version +
                        ", where it ran on " + capture.kernel + ", " + capture.tile;
     if (chosen.empty()) return text;
-    const bool same = capture.kernel == chosen || capture.kernel.ends_with("+" + chosen);  // of a pair the second
-    return text + (same ? "; the choice here is the same" : "; the choice here is " + chosen);
+    if (capture.kernel == chosen) return text + "; the choice here is the same";
+    const bool is_two = capture.kernel.find('+') != std::string::npos;
+    return text + "; the choice here is " + chosen + (is_two ? " (of two products, for the second)" : "");
 }
 
 }  // namespace vkgemm::tool
