@@ -68,7 +68,7 @@ Result<host::Times> BaselineRun::run(size_t runs) {
 
 void BaselineRun::part() {
     if (!goes_on() || timing_.done()) return;
-    if (baseline_.clock() == host::Clock::device) timing_.device_is_warm();
+    if (baseline_.clock() == host::Clock::device) timing_.warm_up_for(0);
     result_.failure = timing_.part();
 }
 

@@ -142,7 +142,7 @@ class Bench {
           roofline_(device),
           runners_(
               is_cpu() ? 1 : cases.size(), [this](size_t i) { return runner_of(cases_[i]); },
-              [this](size_t i) { return prepared(cases_[i]); }) {
+              [this](size_t i) { return prepared(i); }) {
         if (cases.size() > 1 && !is_cpu()) busy_.emplace(device);
     }
 
@@ -161,7 +161,7 @@ class Bench {
     }
     bool is_cpu() const { return device_.info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU; }
     std::unique_ptr<CaseRunner> runner_of(const Case& c);
-    std::unique_ptr<CaseRunner> prepared(const Case& c);
+    std::unique_ptr<CaseRunner> prepared(size_t index);
     void quieten();
     void begin() const;
     void run_case(const Case& c, CaseRunner& runner);
@@ -235,10 +235,12 @@ std::unique_ptr<CaseRunner> Bench::runner_of(const Case& c) {
                        .repeats = o_.repeats,
                        .phase = [this](const std::string& what) { begin_phase(what); }});
 }
-std::unique_ptr<CaseRunner> Bench::prepared(const Case& c) {
+std::unique_ptr<CaseRunner> Bench::prepared(size_t index) {
+    const Case& c = cases_[index];
     auto runner = runner_of(c);
     if (busy_ && busy_->can_be_busy()) runner->device_is_warm();
-    if (const auto kernels = kernels_for(o_, c); !kernels.empty()) runner->prepare(kernels.front().options);
+    if (const auto kernels = kernels_for(o_, c); !kernels.empty())
+        runner->prepare(kernels.front().options, runner_of(cases_[index - 1])->needed_memory());
     return runner;
 }
 

@@ -29,22 +29,23 @@ uint64_t host_bytes(const Resolved& r, const MemoryUse& use) {
     return whole(bytes);
 }
 
+uint64_t needed_memory(const Resolved& r, const MemoryUse& use) {
+    const uint64_t bytes = host_bytes(r, use);
+    return bytes + bytes / 20;
+}
+
 Status refused_memory(const Case& c, const Resolved& r, const MemoryUse& use, const MemoryLeft& left) {
-    const auto needed = [&](const MemoryUse& x) {
-        const uint64_t bytes = host_bytes(r, x);
-        return bytes + bytes / 20;  // and what the driver takes
-    };
-    if (needed(use) <= left.bytes) return {};
+    if (needed_memory(r, use) <= left.bytes) return {};
     MemoryUse unchecked = use;
     unchecked.check = false;
     std::string text = c.text + ": its operands have " + bytes_text(operand_bytes(r)) + ", and " +
                        (use.check && use.timing ? "checking and timing"
                         : use.check             ? "checking"
                                                 : "timing") +
-                       " this takes " + bytes_text(needed(use)) + " of host memory; " + bytes_text(left.bytes) + " " +
-                       left.by + "; use smaller sizes";
-    if (use.check && use.timing && needed(unchecked) <= left.bytes)
-        text += ", or do not check results, which takes " + bytes_text(needed(unchecked));
+                       " this takes " + bytes_text(needed_memory(r, use)) + " of host memory; " +
+                       bytes_text(left.bytes) + " " + left.by + "; use smaller sizes";
+    if (use.check && use.timing && needed_memory(r, unchecked) <= left.bytes)
+        text += ", or do not check results, which takes " + bytes_text(needed_memory(r, unchecked));
     return {VKGEMM_ERROR_LIMIT, VK_SUCCESS, std::move(text)};
 }
 

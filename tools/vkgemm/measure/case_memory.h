@@ -17,6 +17,8 @@ struct MemoryUse {
 uint64_t operand_bytes(const Resolved& r);
 /// Bytes of all copies that the host holds at the same time.
 uint64_t host_bytes(const Resolved& r, const MemoryUse& use);
+/// The same with what the driver takes.
+uint64_t needed_memory(const Resolved& r, const MemoryUse& use);
 
 /// Refused if they are more than what is left: with the sizes of both and what would do with less.
 Status refused_memory(const Case& c, const Resolved& r, const MemoryUse& use, const MemoryLeft& left);

@@ -7,7 +7,6 @@
 #include <span>
 
 #include "cli/terminal.h"
-#include "measure/case_memory.h"
 #include "measure/in_parallel.h"
 #include "measure/measure.h"
 #include "measure/numbers.h"
@@ -125,13 +124,18 @@ const OperandBytes& CaseRunner::operands(bool for_check) {
     return *kept;
 }
 
-/// Asked once, before anything is there.
+MemoryUse CaseRunner::memory_use() const {
+    return {.check = options_.check,
+            .timing = options_.timing,
+            .shared = device_.info().kind != VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU,
+            .sets = sets_};
+}
+
+uint64_t CaseRunner::needed_memory() const { return tool::needed_memory(r_, memory_use()); }
+
+/// Asked once, before anything of this case is there.
 Status CaseRunner::refused_memory() {
-    const MemoryUse use{.check = options_.check,
-                        .timing = options_.timing,
-                        .shared = device_.info().kind != VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU,
-                        .sets = sets_};
-    if (!too_large_) too_large_ = tool::refused_memory(case_, r_, use, memory_left());
+    if (!too_large_) too_large_ = tool::refused_memory(case_, r_, memory_use(), memory_left());
     return *too_large_;
 }
 

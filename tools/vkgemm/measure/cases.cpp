@@ -108,7 +108,7 @@ Result<Case> parse_work(const std::string& line) {
     return Status{VKGEMM_ERROR_INVALID_PROBLEM, VK_SUCCESS, "m or n is 0: there is nothing to compute"};
 }
 
-std::optional<Status> refused_anywhere(const Case& c) {
+std::optional<Status> refused_everywhere(const Case& c) {
     const auto completed = completeProblem(c.problem);
     if (completed) return std::nullopt;
     return refuse(completed.status().text);
@@ -165,7 +165,7 @@ Result<std::vector<Case>> parse_shapes(std::string_view shapes, const std::strin
         if (!layout.empty()) line += " layout=" + layout;
         Result<Case> c = parse_work(line);
         if (!c) return about(line, c.status());
-        if (auto why = refused_anywhere(*c)) return about(line, *why);
+        if (auto why = refused_everywhere(*c)) return about(line, *why);
         cases.push_back(*std::move(c));
     }
     return cases;
@@ -208,7 +208,7 @@ Result<std::vector<Case>> load_cases(const std::vector<std::string>& problems, c
                 why.text += "\nput a problem of several words in quotes: '" + problems.front() + " " + line + "'";
             return why;
         }
-        if (auto why = refused_anywhere(*c)) return about(line, *why);
+        if (auto why = refused_everywhere(*c)) return about(line, *why);
         cases.push_back(*std::move(c));
     }
     if (suite.empty() && !cases.empty()) return cases;

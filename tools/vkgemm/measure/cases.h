@@ -29,9 +29,8 @@ Result<Case> parse_case(const std::string& line);
 /// The same for what is to be measured or compared: refused where D has no element.
 Result<Case> parse_work(const std::string& line);
 
-/// The refusal of a case that no device can compute, for words on the command line: it is a fault of the words. Empty
-/// for other cases.
-std::optional<Status> refused_anywhere(const Case& c);
+/// The refusal of a case that no device can compute, which is bad usage on the command line. Empty for other cases.
+std::optional<Status> refused_everywhere(const Case& c);
 
 /// The refusal of a case with groups, for commands that have no use for them: "why" completes the sentence. Empty for
 /// other cases.

@@ -8,7 +8,6 @@
 
 #include "cli/terminal.h"
 #include "cli/text.h"
-#include "measure/case_memory.h"
 #include "measure/deviation.h"
 #include "measure/machine.h"
 #include "measure/numbers.h"
@@ -145,27 +144,13 @@ Status CaseRunner::time(const Plan& plan, Measurement& result, const Alternating
     const auto next = timed_runs(*besides);
     if (others.begin) others.begin();
     Timing timing(options_, result, [&](size_t runs) { return time_runs(plan, runs, next); });
-    if (warm_) {
-        timing.device_is_warm();
-        phase("warms up");
-        if (Status s = warm_up_briefly(plan, next); !s) return s;
-    }
+    if (warm_) timing.warm_up_for(short_warm_up);
     const OthersLoad load;
     if (Status s = timing.rest(others.part); !s) return s;
     if (is_cpu_) result.others = load.share();  // who else computes slows a CPU device
     return is_cpu_ || sliced_
                ? Status{}
                : noted(in_a_row(plan, *besides, result), result);  // on a CPU one run keeps all cores busy
-}
-
-Status CaseRunner::warm_up_briefly(const Plan& plan, const std::function<Run()>& next) const {
-    const auto start = SteadyClock::now();
-    for (size_t runs = 1; since(start) < short_warm_up && !interrupted();) {
-        const auto times = time_runs(plan, runs, next);
-        if (!times) return times.status();
-        runs = runs_in(short_warm_up / 4, summarise(times->seconds).median, 1, 256);
-    }
-    return {};
 }
 
 Status CaseRunner::in_a_row(const Plan& plan, const PlanMemory& memory, Measurement& result) const {
@@ -215,11 +200,9 @@ Result<Plan> CaseRunner::make_plan(const PlanOptions& kernel, Measurement& resul
     return plan;
 }
 
-void CaseRunner::prepare(const PlanOptions& kernel) try {
-    if (Status s = refused_memory(); !s) {
-        too_large_.reset();  // for the other case's memory will be free
-        return;
-    }
+void CaseRunner::prepare(const PlanOptions& kernel, uint64_t beside) try {
+    const uint64_t left = memory_left().bytes;
+    if (beside > left || needed_memory() > left - beside) return;
     if (auto made = create_stoppable(device_, case_, kernel)) prepared_ = std::move(made->plan);
     if (options_.check) operands(true);
     operands(false);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "measure/background_load.h"
+#include "measure/case_memory.h"
 #include "measure/slices.h"
 #include "measure/timing.h"
 #include "measure/verify.h"
@@ -49,8 +50,10 @@ class CaseRunner {
     /// kept. `between` is called between parts of the timing; others may use the device there.
     Measurement run(const PlanOptions& kernel, const Alternating& others = {});
     /// Does what run() needs of the host, so that it can be done while the device is used for another case: compiles,
-    /// and makes the bytes of the operands. What fails is tried again by run(), which says why.
-    void prepare(const PlanOptions& kernel);
+    /// and makes the bytes of the operands. What fails is tried again by run(), which says why. Does nothing if the
+    /// host's memory is not enough for this case and the `beside` bytes that the other may still take.
+    void prepare(const PlanOptions& kernel, uint64_t beside);
+    uint64_t needed_memory() const;  // bytes of the host
     /// Other work will keep the device busy until run() begins to time, so that its clocks are up.
     void device_is_warm() { warm_ = true; }
     /// Checks `runs` times, with D poisoned before each run, and times nothing. Ends at the first wrong run; times.runs
@@ -81,6 +84,7 @@ class CaseRunner {
     bool uses(VkgemmSlot slot) const;
     std::vector<std::byte> random_bytes(VkgemmSlot slot) const;
     Status fill_slot(OperandCopies& slot, const std::vector<std::byte>& bytes, size_t sets, uint32_t poison) const;
+    MemoryUse memory_use() const;
     Status refused_memory();
     Measurement out_of_memory() const;
     Status prepare_check();  // if interrupted(), not all is there
@@ -90,7 +94,6 @@ class CaseRunner {
     std::optional<std::string> wrong_scalars();  // of the run that was downloaded
     void find_wrong(const OperandCopies& d, Measurement& result) const;
     Status time(const Plan& plan, Measurement& result, const Alternating& others);
-    Status warm_up_briefly(const Plan& plan, const std::function<Run()>& next) const;
     Status in_a_row(const Plan& plan, const PlanMemory& memory, Measurement& result) const;
     Status find_deviation(Measurement& result);
     Status time_briefly(const Plan& plan, const PlanMemory& memory, const Trial& trial, Measurement& result);

@@ -10,8 +10,8 @@ template <class T>
 class OneAhead {
    public:
     using Make = std::function<T(size_t index)>;
-    /// Of `count` things the first is made by `first`, when it is asked for, and each of the others by `ahead`, in a
-    /// thread of its own, when the one before it is asked for.
+    /// Of the first `count` things, each but the first is made by `ahead`, in a thread of its own, when the one before
+    /// it is asked for. All others are made by `first`, when they are asked for.
     OneAhead(size_t count, Make first, Make ahead)
         : count_(count), first_(std::move(first)), ahead_(std::move(ahead)) {}
 

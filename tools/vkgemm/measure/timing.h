@@ -69,8 +69,8 @@ class Timing {
 
     Status part();
     Status rest(const std::function<void()>& between = {});  // all parts that are left; `between` before each but one
-    /// Others have just kept the device busy, so that its clocks are up.
-    void device_is_warm() { warm_up_ = 0; }
+    /// For a device that others have just kept busy, so that its clocks are up.
+    void warm_up_for(double seconds) { warm_up_ = seconds; }
     bool done() const { return wanted_ && result_.samples.size() >= wanted_; }
 
    private:
