@@ -68,7 +68,7 @@ void print_summary() {
                  " came back");
         if (from_int8 > 0)
             complain(std::to_string(from_int8) +
-                     " products of f64 were computed from products of int8 (f64_split; VKGEMM_BLAS_ACCURACY=exact "
+                     " products of f64 were computed from products of int8 (docs/blas.md; VKGEMM_BLAS_ACCURACY=exact "
                      "forbids it)");
     }
     if (const uint64_t read = state.counts.broadcasts; read > 0)

@@ -279,7 +279,7 @@ Result<FusedChain> Fusing::on_matrix_units() const {
     if (is_wide())
         return no({"its rows of up to ", widest, " elements are wider than ", CHAIN_WIDTH,
                    ", and then A and every D must be row-major, without residuals, and fit the device's registers and ",
-                   caps.shared_bytes, " bytes of shared memory"});
+                   std::min(caps.shared_bytes, chain_most_shared_bytes), " bytes of shared memory"});
     return no({"the weights take more shared memory than the device has (", caps.shared_bytes,
                " bytes), or than a chain may use (", chain_most_shared_bytes, ")"});
 }

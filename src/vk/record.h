@@ -38,8 +38,8 @@ plan::Result<Resolved> resolve_one(const VkgemmPlan_T&, const VkgemmOperand&, Vk
 
 /// The bytes that a slot touches. Bias, scale, workspace and packed operands are single runs.
 plan::Footprint footprint(const Work&, VkgemmSlot, const Resolved&);
-/// "its bytes 0 to 16 are bytes 48 to 64 of OTHER": the bytes that both span, from the beginning of each, because an
-/// address helps nobody.
+/// "its bytes 0 to 16 are bytes 48 to 64 of OTHER": the bytes that both span, from the beginning of each, because
+/// callers know offsets, not addresses.
 std::string common_bytes(const plan::Footprint&, const plan::Footprint& other, std::string_view name_of_other);
 
 /// Refuses an operand of the run that no run of a plan with this problem and these slots uses. A workspace may be given

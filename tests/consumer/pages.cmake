@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The code of the pages compiles as printed; test_chain also runs that of chains.md. A block counts if the line above it is <!-- compiled: NAME -->; blocks of one
-# name are one text. pages/NAME.c or .cpp is what stands around it, with a line for its #include lines and one for the
+# The code of the pages compiles as printed; test_chain also runs that of chains.md. A block counts if the line above it
+# is <!-- compiled: NAME -->; blocks of one name are one text. pages/NAME.c or .cpp is what stands around it, with a line for its #include lines and one for the
 # rest. Without such a file the text is a whole program.
 #     compile_pages(SOURCE WORK CC CXX FLAGS...)
 

@@ -6,7 +6,7 @@
 // test_kernels --list-families
 // --emulate=NAME, before the others: with the matrix units of a device of tests/devices, played by other shaders.
 // --eight: only the kernels that need subgroups of eight, or matrix units.
-// --turns=N: of the tests that run each tile, one runs it among N of them.
+// --turns=N: each of the tests that run every tile runs one of N, the next test others.
 // VKGEMM_TESTS_QUICK in the environment: an eighth of the cases; tools/test sets it but for --full.
 #include <algorithm>
 #include <cstdio>

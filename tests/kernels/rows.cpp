@@ -202,6 +202,8 @@ void thin_out(size_t n) { every_nth *= std::max<size_t>(n, 1); }
 
 void take_turns(size_t n) { turns = std::max<size_t>(n, 1); }
 
+bool all_have_turns() { return turns == 1; }
+
 bool has_turn(const Kernel& kernel) { return (hash(kernel.name) + turn) % turns == 0; }
 
 void be_quick() {

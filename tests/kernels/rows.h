@@ -44,6 +44,8 @@ void take_turns(size_t n);
 
 /// Has the row its turn in this walk?
 bool has_turn(const plan::Kernel& kernel);
+/// Has each row its turn in each walk?
+bool all_have_turns();
 
 /// True for three of four calls of a quick run. For tests that run every problem in several ways, with a pipeline each:
 /// the next problem runs in others.

@@ -151,7 +151,7 @@ std::string describe(const Case& x, const Ran& ran, std::string& out) {
         out.resize(size);
         code = vkgemmDescribeRun(ran.with.plan.handle, &run, nullptr, out.data(), &size, &error);
     }
-    // A batch that does not vary merges into more rows than a gemv takes, and of rows that vary it takes some multiples.
+    // A batch that does not vary merges into more rows than a gemv takes, and of varying rows it takes some multiples.
     const std::string_view refused = "no plan of these sizes has its kernel (for sizes up to ";
     const std::string why = error.text;
     if (code == VKGEMM_ERROR_UNSUPPORTED && x.problem.upTo && why.find(refused) != why.npos &&

@@ -148,7 +148,7 @@ int run(const Session& session, const Options& options) {
         auto read = parse_work(options.problem);
         if (!read) return session.fail(read.status());
         c = *std::move(read);
-        if (auto refused = refused_anywhere(*c)) return session.fail(*refused);
+        if (auto refused = refused_everywhere(*c)) return session.fail(*refused);
         if (auto refused = refused_groups(*c, "kernels are traced without them")) return session.fail(*refused);
     }
     const auto kernels = find_kernels(options.kernel, c ? &*c : nullptr);

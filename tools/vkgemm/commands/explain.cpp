@@ -204,7 +204,7 @@ int run(const Session& session, Options options) {
     if (*given) options = as_captured(options, *(*given)->capture);
     const auto c = parse_case(options.problem);
     if (!c) return session.fail(c.status());
-    if (auto refused = refused_anywhere(*c)) return session.fail(*refused);
+    if (auto refused = refused_everywhere(*c)) return session.fail(*refused);
     const auto device = session.open();
     if (!device) return session.fail(device.status());
     auto e = explain(*device, options, *c);

@@ -170,7 +170,7 @@ Result<std::vector<Job>> jobs_of(const Options& options, const host::Device& dev
     if (!options.problem.empty()) {
         auto c = parse_work(options.problem);
         if (!c) return c.status();
-        if (auto refused = refused_anywhere(*c)) return *refused;
+        if (auto refused = refused_everywhere(*c)) return *refused;
         wanted = *std::move(c);
     }
     std::vector<Job> jobs;
