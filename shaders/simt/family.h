@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The family of ordinary arithmetic: the rules that the shader simt relies on.
 #pragma once
+#include <algorithm>
+
 #include "plan/kernels/family.h"
 #include "shaders/simt/shared_memory.h"
 
@@ -9,9 +11,10 @@ namespace vkgemm::plan::family {
 inline constexpr Family simt = {
     .name = "simt",
     .reads = constant::of_every_product | constant::WG | constant::BM | constant::BN | constant::BK | constant::WM |
-             constant::WN | constant::TM | constant::TN,
+             constant::WN | constant::TM | constant::TN | constant::STAGES,
     .rules =
         [](const Tile& t, TileRules& r) {
+            r.check(t.STAGES == 0 || t.STAGES == 3, "STAGES is 0 or 3", "STAGES", t.STAGES, "at most", 3);
             r.multiple("an invocation computes whole vectors of rows", "TM", t.TM, "vector", 4);
             r.multiple("an invocation computes whole vectors of columns", "TN", t.TN, "vector", 4);
             r.multiple("a team's part must be whole invocation tiles", "WM", t.WM, "TM", t.TM);
@@ -47,12 +50,17 @@ inline constexpr Family simt = {
     .pads_sums = true,
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         const uint32_t words = e.accumulator / 4;
-        return words * (t.TM * t.TN + 2 * (t.TM + t.TN) + double(t.BM + t.BN) * t.BK / t.WG) + 30;
+        const double copied = double(t.BM + t.BN) * t.BK / t.WG;
+        if (t.STAGES == 3) return words * (t.TM * t.TN + std::max<double>(t.TM + t.TN, copied)) + 26;
+        return words * (t.TM * t.TN + 2 * (t.TM + t.TN) + copied) + 30;
     },
+    // With STAGES 3 either the vectors of one k or the tile in flight.
     .live_registers = [](const Tile& t, const ElementBytes& e, const Registers&) -> double {
         const double sums = t.TM * t.TN * (e.a == 1 ? 2 : 1);  // of bytes, the next ones are made beside them
+        const double copied = double(t.BM + t.BN) * t.BK / t.WG;
         const uint32_t words = e.accumulator / 4, decoded = e.a == e.b ? 0 : 21;
-        return words * (sums + 2 * (t.TM + t.TN) + double(t.BM + t.BN) * t.BK / t.WG) + decoded + 36;
+        if (t.STAGES == 3) return words * (sums + std::max<double>(t.TM + t.TN, copied)) + decoded + 26;
+        return words * (sums + 2 * (t.TM + t.TN) + copied) + decoded + 36;
     },
     .gpu_cost = {.mac = 0.00438,
                  .fragment_load = 0.0175,
@@ -61,6 +69,7 @@ inline constexpr Family simt = {
                  .own_load = 13.1,
                  .per_k = 9.39,
                  .step = 381,
+                 .step_in_turn = 583,
                  .together = 6.45,
                  .prologue = 0.213,
                  .issue = 25.1,

@@ -12,7 +12,8 @@
 //
 // A vector is one 128-bit read of shared memory, and neighbours read neighbouring vectors. Both tiles are stored k by
 // k. The next tile is in flight from memory to registers while this one is computed, and the vectors of the next k are
-// read while this k is multiplied.
+// read while this k is multiplied. With STAGES 3 nothing is read ahead, for devices with few registers: other subgroups
+// hide these loads.
 #extension GL_GOOGLE_include_directive : require
 #define D_STEP (PARTIAL != 0 || IN_FOURS ? 1 : BM / TM > BK ? 1 : WN / 4)  // see main
 #include "common/gemm.glsl"
@@ -22,6 +23,12 @@
 const uint DOWN = WM / TM, ACROSS = WN / TN;  // a team is DOWN x ACROSS invocations
 const uint X4 = TM / 4, Y4 = TN / 4;
 
+#ifdef VKGEMM_MIXED  // each copy of whose loads is code to decode all formats
+const bool IN_TURN = false;
+#else
+const bool IN_TURN = STAGES == 3;
+#endif
+
 acc4_t sums[TM * Y4];
 
 float madd(float a, float b, float c) { return fma(a, b, c); }
@@ -30,8 +37,23 @@ double madd(double a, double b, double c) { return fma(a, b, c); }
 #endif
 int madd(int a, int b, int c) { return a * b + c; }
 
-// Adds the products of the tile in shared memory; the invocation's first vectors of k = 0 are at first_a and first_b.
+// These add the products of the tile in shared memory; the invocation's first vectors of k = 0 are at first_a and
+// first_b.
+void compute_in_turn(uint first_a, uint first_b) {
+    acc4_t x[X4], y[Y4];
+    [[dont_unroll]] for (uint k = 0; k < BK; ++k) {
+        [[unroll]] for (uint i = 0; i < X4; ++i) x[i] = tile_a[k * ROW_A + first_a + i * DOWN];
+        [[unroll]] for (uint j = 0; j < Y4; ++j) y[j] = tile_b[k * ROW_B + first_b + j * ACROSS];
+        [[unroll]] for (uint j = 0; j < TN; ++j)
+            [[unroll]] for (uint i = 0; i < TM; ++i)
+                sums[i * Y4 + j / 4][j % 4] = madd(x[i / 4][i % 4], y[j / 4][j % 4], sums[i * Y4 + j / 4][j % 4]);
+    }
+}
 void compute(uint first_a, uint first_b) {
+    if (IN_TURN) {
+        compute_in_turn(first_a, first_b);
+        return;
+    }
     acc4_t x[X4], y[Y4], x_next[X4], y_next[Y4];
     [[unroll]] for (uint i = 0; i < X4; ++i) x[i] = tile_a[first_a + i * DOWN];
     [[unroll]] for (uint j = 0; j < Y4; ++j) y[j] = tile_b[first_b + j * ACROSS];
@@ -74,9 +96,10 @@ void main() {
         put();
         barrier();  // the first tile is complete
         for (uint k0 = k_begin + depth; k0 < k_end; k0 += BK) {
-            fetch(false, BK);
+            if (!IN_TURN) fetch(false, BK);
             compute(first_a, first_b);
             barrier();  // every invocation has read this tile
+            if (IN_TURN) fetch(false, BK);
             put();
             barrier();  // the next one is complete
         }

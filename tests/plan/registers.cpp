@@ -166,6 +166,16 @@ TEST_CASE("registers: Intel reads large operands straight from memory, once they
     }
 }
 
+// Of those that ask for a size, an A770 has 128 values in subgroups of 8, and half of them in subgroups of 16.
+TEST_CASE("registers: in wider subgroups an invocation has fewer") {
+    CHECK(registers_of(arc).limit(128, 2) == 64);
+    CHECK(registers_of(navi31).limit(128, 2) == 256);
+    const std::string on_a770 = chosen_for("4096x4096x4096", device("a770"));
+    CHECK(on_a770 == "simt_f32_128x128x8_sg8");
+    CHECK(chosen_for("4096x4096x4096", device("b580")) == std::string("simt_f32_128x128x16_sg16"));
+    CHECK(!spills("simt_f32_128x128x8_sg8", arc));
+}
+
 TEST_CASE("registers: no choice spills, with and without workspace") {
     for (const DeviceCaps* caps : {&navi31, &gfx1201, &ampere, &adreno})
         for (const std::string& line : problem_lines()) {

@@ -61,7 +61,13 @@ double residents(const Kernel& k, const Tile& t, const DeviceCaps& dev, KContigu
 // An index of KernelCost::filled. Elements of blocks count as one byte.
 size_t width_of(Type t) { return info(t).block > 1 ? 0 : std::min<size_t>(info(t).bytes / 2, 2); }
 
-std::array<std::array<float, 3>, 3> filled_of(const Kernel& k, const Tile& t, const Registers& registers) {
+// Of the tile's subgroups, beside the device's narrowest; 1 if the tile asks for no size.
+uint32_t widths_of(const Tile& t, const DeviceCaps& dev) {
+    return t.SG && dev.subgroup_min ? std::max(1U, t.SG / dev.subgroup_min) : 1;
+}
+
+std::array<std::array<float, 3>, 3> filled_of(const Kernel& k, const Tile& t, const Registers& registers,
+                                              uint32_t widths) {
     const auto live = k.module.family.live_registers;
     std::array<std::array<float, 3>, 3> out = {};
     if (!live || !registers.of_invocation) return out;
@@ -70,7 +76,7 @@ std::array<std::array<float, 3>, 3> filled_of(const Kernel& k, const Tile& t, co
         for (size_t b = 0; b < 3; ++b) {
             if (k.module.is_mixed()) bytes.a = 1U << a;
             if (k.module.is_mixed()) bytes.b = 1U << b;
-            out[a][b] = float(live(t, bytes, registers) / registers.limit(t.WG));
+            out[a][b] = float(live(t, bytes, registers) / registers.limit(t.WG, widths));
         }
     return out;
 }
@@ -160,8 +166,9 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
             at_once[a][b] = residents(k, t, dev, {a, b});
             most_at_once = std::max(most_at_once, at_once[a][b]);
         }
-    filled = filled_of(k, t, registers);
-    if (registers.of_invocation) filled_more = float(registers.more_at_edges / registers.limit(t.WG));
+    filled = filled_of(k, t, registers, widths_of(t, dev));
+    if (registers.of_invocation)
+        filled_more = float(registers.more_at_edges / registers.limit(t.WG, widths_of(t, dev)));
 }
 
 ProductCost::ProductCost(const KernelCost& k, const Problem& p, bool corrected)

@@ -7,8 +7,7 @@ namespace vkgemm::plan {
 namespace {
 
 constexpr Registers known_devices[] = {
-#define REGISTERS(vendor, name, of_invocation, of_group, fragment_copies, keeps_loaded, more_at_edges, moves) \
-    {vendor, name, of_invocation, of_group, fragment_copies, keeps_loaded, more_at_edges, moves},
+#define REGISTERS(...) {__VA_ARGS__},
 #include "plan/device/registers.def"
 #undef REGISTERS
 };

@@ -18,11 +18,12 @@ struct Registers {
     bool keeps_loaded = false;
     uint32_t more_at_edges = 0;
     double moves = 0;
+    bool by_subgroup = false;
 
-    /// The most that an invocation has in a work group of so many.
-    constexpr double limit(uint32_t invocations) const {
-        const double share = double(of_group) / invocations;
-        return share < of_invocation ? share : of_invocation;
+    /// The most that an invocation has in a work group of so many, in subgroups so many times as wide as the narrowest.
+    constexpr double limit(uint32_t invocations, uint32_t widths = 1) const {
+        const double share = double(of_group) / invocations, own = double(of_invocation) / (by_subgroup ? widths : 1);
+        return share < own ? share : own;
     }
 };
 
