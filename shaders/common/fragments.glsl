@@ -7,6 +7,7 @@
 #define VKGEMM_COOPMAT_PACKED_GLSL
 
 #include "common/matrix_pairs.glsl"
+#include "common/row_block.h"
 
 // The chunks of an operand as an array for coopMatLoad, and the index in it of the operand's first one.
 #ifdef VKGEMM_ADDRESSES
@@ -32,9 +33,8 @@ uint walked(uint t, uint steps, uint phase) {
 
 // The chunk where the subgroup's first fragment begins; a slice of a row block has `across`. Rows past the end read the
 // last row block and are not stored.
-uint begin_of(uint row, uint rows, uint across, uint slices) {
-    return min(row / PACKED_ROW_BLOCK, (rows - 1) / PACKED_ROW_BLOCK) * slices * across +
-           row % PACKED_ROW_BLOCK * across / PACKED_ROW_BLOCK;
+uint begin_of(uint row, uint rows, uint row_block, uint across, uint slices) {
+    return min(row / row_block, (rows - 1) / row_block) * slices * across + row % row_block * across / row_block;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/kernels/family.h"
+#include "shaders/common/row_block.h"
 #include "shaders/common/short_operands.h"
 
 namespace vkgemm::plan::family {
@@ -24,13 +25,15 @@ constexpr void matrices(const Tile& t, const ElementBytes& e, TileRules& r) {
     r.multiple("a matrix is whole 16-byte chunks", "MK", t.MK, "elements", chunk);
 }
 
-// The same for products that are written for one chunk of each.
+// The same for products that are written for one chunk of each, and for row blocks of PACKED_ROW_BLOCK.
 constexpr void small_matrices(const Tile& t, const ElementBytes& e, TileRules& r) {
     matrices(t, e, r);
     const uint32_t held = t.SG * per_chunk(e);
     const char* const one = "each invocation holds 16 bytes of a matrix";
     r.check(t.MM * t.MK <= held, one, "MM*MK", t.MM * t.MK, "SG*elements", held);
     r.check(t.MK * t.MN <= held, one, "MK*MN", t.MK * t.MN, "SG*elements", held);
+    r.multiple("a row block is whole parts of subgroups", "row block", PACKED_ROW_BLOCK, "WM", t.WM);
+    r.multiple("a row block is whole parts of subgroups", "row block", PACKED_ROW_BLOCK, "WN", t.WN);
 }
 
 // Subgroups of a work group, where `sets` of them share a part of D.
@@ -43,8 +46,9 @@ constexpr void product(const Tile& t, TileRules& r, uint32_t sets = 1) {
     r.multiple("a block must be whole parts of subgroups", "BN", t.BN, "WN", t.WN);
     r.multiple("a subgroup's part must be whole matrices", "WM", t.WM, "MM", t.MM);
     r.multiple("a subgroup's part must be whole matrices", "WN", t.WN, "MN", t.MN);
-    r.multiple("a subgroup's part must lie in one row block", "row block", PACKED_ROW_BLOCK, "WM", t.WM);
-    r.multiple("a subgroup's part must lie in one row block", "row block", PACKED_ROW_BLOCK, "WN", t.WN);
+    const char* const inside = "a subgroup's part must lie in one row block";
+    r.check(t.WM <= PACKED_ROW_BLOCK, inside, "WM", t.WM, "row block", PACKED_ROW_BLOCK);
+    r.check(t.WN <= PACKED_ROW_BLOCK, inside, "WN", t.WN, "row block", PACKED_ROW_BLOCK);
     r.multiple("results leave in vectors", "WN", t.WN, "vector", 4);
     if (r.count) return;
     const uint64_t filled = subgroups(t, sets) * t.SG;

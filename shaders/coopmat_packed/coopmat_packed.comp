@@ -26,10 +26,11 @@
 
 const uint PA = PER_CHUNK(TYPE_A), PB = PER_CHUNK(TYPE_B);
 const uint NI = WM / MM, NJ = WN / MN;
-const uint ACROSS_A = PACKED_ROW_BLOCK * MK / PA, ACROSS_B = PACKED_ROW_BLOCK * MK / PB;  // chunks in a slice
-const uint CA = MM * MK / (SG * PA), CB = MK * MN / (SG * PB);  // of a fragment, in an invocation
+const uint ROW_BLOCK_A = ROW_BLOCK_OF(WM), ROW_BLOCK_B = ROW_BLOCK_OF(WN);
+const uint ACROSS_A = ROW_BLOCK_A * MK / PA, ACROSS_B = ROW_BLOCK_B * MK / PB;  // chunks in a slice
 const uint SHARES = (BM / WM) * (BN / WN), SETS = BK / (2 * MK);  // parts of D; subgroups that share a part
 const uint ROW_D = WN / 4 + 1;
+const uint CA = MM * MK / (SG * PA), CB = MK * MN / (SG * PB);  // of a fragment, in an invocation
 shared uvec4 tile[COOPMAT_D(SETS * SHARES, WN, MM)];
 SUMS sums[NI * NJ];
 A_MATRIX a[NI];  // fragments of the slice at hand
@@ -65,30 +66,40 @@ void multiply() {
     }
 SLICE(even)
 SLICE(odd)
-void take(uint at_a, uint at_b, uint begin_a, uint begin_b) {
-    fetch_even(at_a, at_b);
-    multiply_even(begin_a, begin_b);
+
+// Multiplies the slice whose fragments begin at these places in the arrays CHUNKS. Each product is a block of its own:
+// then a compiler adds it to the sums before it begins the next one, and does not hold all sums twice.
+void take(uint begin_a, uint begin_b) {
+    [[unroll]] for (uint i = 0; i < NI; ++i)
+        [[unroll]] for (uint c = 0; c < CA; ++c)
+            fill_a(i, c, CHUNKS(a)[begin_a + (i * CA + c) * SG + LANE], begin_a + i * CA * SG);
+    [[unroll]] for (uint j = 0; j < NJ; ++j) {
+        if (col0 + j * MN >= args.n) continue;
+        [[unroll]] for (uint c = 0; c < CB; ++c)
+            fill_b(j, c, CHUNKS(b)[begin_b + (j * CB + c) * SG + LANE], begin_b + j * CB * SG);
+        [[unroll]] for (uint i = 0; i < NI; ++i)
+            if (row0 + i * MM < args.m) sums[i * NJ + j] = coopMatMulAdd(a[i], b[j], sums[i * NJ + j]);
+    }
 }
 
 void sum_up() {
     const uint slices = args.lda / MK, first = k_begin / MK, end = k_end == args.k ? slices : k_end / MK;
-    const uint from_a = batch * (args.batch_a / PA) + begin_of(row0 + sub_row, args.m, ACROSS_A, slices);
-    const uint from_b = batch * (args.batch_b / PB) + begin_of(col0 + sub_col, args.n, ACROSS_B, slices);
+    const uint from_a = batch * (args.batch_a / PA) + begin_of(row0 + sub_row, args.m, ROW_BLOCK_A, ACROSS_A, slices);
+    const uint from_b = batch * (args.batch_b / PB) + begin_of(col0 + sub_col, args.n, ROW_BLOCK_B, ACROSS_B, slices);
     const uint at_a = from_a + LANE, at_b = from_b + LANE;
     const uint begin_a = FIRST_CHUNK(a) + from_a, begin_b = FIRST_CHUNK(b) + from_b;
+    if (STAGES == 3) {
+        uint next_a = begin_a + (first + set) * ACROSS_A, next_b = begin_b + (first + set) * ACROSS_B;
+        for (const uint end_a = begin_a + end * ACROSS_A; next_a < end_a; next_a += SETS * ACROSS_A) {
+            take(next_a, next_b);
+            next_b += SETS * ACROSS_B;
+        }
+        return;
+    }
     const uint pairs = (end - first) / 2, steps = (pairs + SETS - 1 - set) / SETS;  // of slices: of all sharers, of one
     if (steps == 0) return;
     const uint phase = 2 * (row0 / BM) + col0 / BN;
     uint s = first + 2 * (set + SETS * walked(0, steps, phase));
-    if (STAGES == 3) {
-        for (uint t = 1; t <= steps; ++t) {
-            take(at_a + s * ACROSS_A, at_b + s * ACROSS_B, begin_a + s * ACROSS_A, begin_b + s * ACROSS_B);
-            ++s;
-            take(at_a + s * ACROSS_A, at_b + s * ACROSS_B, begin_a + s * ACROSS_A, begin_b + s * ACROSS_B);
-            s = first + 2 * (set + SETS * walked(t, steps, phase));
-        }
-        return;
-    }
     fetch_even(at_a + s * ACROSS_A, at_b + s * ACROSS_B);
     for (uint t = 1; t <= steps; ++t) {
         const uint after = first + 2 * (set + SETS * walked(t, steps, phase));
@@ -105,6 +116,11 @@ void main() {
     set = SUBGROUP / SHARES;
     sub_row = SUBGROUP % SHARES / (BN / WN) * WM;
     sub_col = SUBGROUP % (BN / WN) * WN;
+    if (STAGES == 3) {  // one value instead of two, for few registers
+        row0 += sub_row;
+        col0 += sub_col;
+        sub_row = sub_col = 0;
+    }
     [[unroll]] for (uint i = 0; i < NI * NJ; ++i) sums[i] = NO_SUMS;
     if (k_end > k_begin) sum_up();
     store();

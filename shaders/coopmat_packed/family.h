@@ -23,10 +23,14 @@ inline constexpr Family coopmat_packed = {
     .registers = [](const Tile& t, const ElementBytes& e) -> double {
         return double(t.WM) * t.WN / t.SG * e.accumulator / 4 + 2.0 * (t.WM + t.WN) * t.MK * e.a / 4 / t.SG + 46;
     },
-    // Fragments that are held twice, or with STAGES 3, are loaded when they are used. Others are made of two slices in
-    // flight.
+    // With STAGES 3: the fragments of A of one slice, one of B, and one product. Otherwise fragments that are held
+    // twice are loaded when they are used, and others are made of two slices in flight.
     .live_registers = [](const Tile& t, const ElementBytes& e, const Registers& r) -> double {
-        const uint32_t slices = t.STAGES == 3 || r.fragment_copies > 1 ? 1 : r.keeps_loaded ? 3 : 2;
+        if (t.STAGES == 3) {
+            const double fragments = double(t.WM + t.MN) * t.MK * e.a / 4 / t.SG * r.fragment_copies;
+            return sum_registers(t, e, r) + fragments + double(t.MM) * t.MN / t.SG + 14;
+        }
+        const uint32_t slices = r.fragment_copies > 1 ? 1 : r.keeps_loaded ? 3 : 2;
         return sum_registers(t, e, r) + slices * fragment_registers(t, e.a, r) + 32;
     },
     .gpu_cost = {.mac = 0.000613,

@@ -86,8 +86,8 @@ void sum_first_parts(uint first, uint end) {
 uvec2 find_slices() {
     const uint slices = args.lda / MK, first = k_begin / MK, end = k_end == args.k ? slices : k_end / MK;
     const uint run = PARTS * slices;
-    from_a = batch * (args.batch_a / P) * PARTS + begin_of(row0 + sub_row, args.m, ACROSS_A, run);
-    from_b = batch * (args.batch_b / P) * PARTS + begin_of(col0 + sub_col, args.n, ACROSS_B, run);
+    from_a = batch * (args.batch_a / P) * PARTS + begin_of(row0 + sub_row, args.m, PACKED_ROW_BLOCK, ACROSS_A, run);
+    from_b = batch * (args.batch_b / P) * PARTS + begin_of(col0 + sub_col, args.n, PACKED_ROW_BLOCK, ACROSS_B, run);
     return uvec2(first, end);
 }
 

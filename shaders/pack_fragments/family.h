@@ -24,7 +24,8 @@ constexpr Family packs_into(std::string_view variant, OperandSplit operand_split
                 r.multiple("a tile is whole matrices", "BM", t.BM, "MM", t.MM);
                 r.multiple("a tile is whole matrices", "BM", t.BM, "MN", t.MN);
                 r.multiple("a tile is whole matrices", "BN", t.BN, "MK", t.MK);
-                r.multiple("a row block is whole tiles", "row block", PACKED_ROW_BLOCK, "BM", t.BM);
+                r.check(t.BM <= PACKED_ROW_BLOCK, "a tile lies in one row block", "BM", t.BM, "row block",
+                        PACKED_ROW_BLOCK);
             },
         .copy_rules =
             [](const Tile& t, const ElementBytes& e, TileRules& r) {

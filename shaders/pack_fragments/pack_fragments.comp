@@ -13,7 +13,7 @@
 //      a work group each                    MK: a subgroup each
 //
 // Both operands are rows along k here: A's rows, B's columns (TRANS_B: it is B; TRANS_A: the operand is not
-// k-contiguous). The workspace, in chunks: [batch][row block of PACKED_ROW_BLOCK rows][slice of MK][part]
+// k-contiguous). The workspace, in chunks: [batch][row block][slice of MK][part]
 // [matrix of the row block][chunk of it][invocation].
 //
 // An element becomes PARTS parts of type UNIT_A: one if the units take the type as it is. bf16x3 splits f32 into three
@@ -61,6 +61,7 @@ layout(std430, set = 0, binding = BIND_D) writeonly restrict buffer packed_row_b
 #endif
 
 const uint P = PER_CHUNK(UNIT_A);                      // elements of a part in 16 bytes
+const uint ROW_BLOCK = ROW_BLOCK_OF(BM);
 const bool K_CONTIGUOUS = TRANS_A == 0, IS_B = TRANS_B != 0;
 const uint ROW = (K_CONTIGUOUS ? BN : BM) / P + 1;     // an odd number of chunks: see coopmat
 const uint SIZE = K_CONTIGUOUS ? PADDED_CHUNKS(BM, BN, P) : PADDED_CHUNKS(BN, BM, P);
@@ -147,15 +148,15 @@ void write_matrix_b(uint row, uint k, uint part, uint at) {
 void pack_tile(uint row0, uint k0) {
     [[unroll]] for (uint i = 0; i < LOADS; ++i) put(uvec2(row0, k0), place_of(i));
     barrier();  // the tile is complete
-    const uint slices = args.ldd / MK, across = PACKED_ROW_BLOCK * MK / P;
+    const uint slices = args.ldd / MK, across = ROW_BLOCK * MK / P;
     const uint begin = PACKED_BEGIN + batch * (args.batch_d / P) * PARTS;
     for (uint i = SUBGROUP; i < MATRICES; i += WG / SG) {
         const uint row = i % (BM / SIDE) * SIDE, k = i / (BM / SIDE) * MK;
-        const uint row_block = (row0 + row) / PACKED_ROW_BLOCK, slice = (k0 + k) / MK;
+        const uint row_block = (row0 + row) / ROW_BLOCK, slice = (k0 + k) / MK;
         if (slice >= slices) continue;
         [[unroll]] for (uint part = 0; part < PARTS; ++part) {
             const uint at = begin + ((row_block * slices + slice) * PARTS + part) * across +
-                            (row0 + row) % PACKED_ROW_BLOCK * MK / P;
+                            (row0 + row) % ROW_BLOCK * MK / P;
             if (IS_B) write_matrix_b(row, k, part, at);
             else write_matrix_a(row, k, part, at);
         }

@@ -39,8 +39,9 @@ TEST_CASE("fragments of two chunks an invocation, by the device's own matrix uni
         REQUIRE(kernel);
         Tally tally(name);
         uint64_t seed = 0;
-        for (const char* tile : {"WG=32,BM=32,BN=32,WM=16,WN=16,STAGES=3", "WG=32,BM=32,BN=32,WM=16,WN=16,STAGES=0",
-                                 "WG=16,BM=16,BN=16,BK=64,WM=16,WN=16,STAGES=3"})
+        for (const char* tile :
+             {"WG=32,BM=32,BN=32,WM=16,WN=16,STAGES=3", "WG=32,BM=32,BN=32,WM=16,WN=16,STAGES=0",
+              "WG=16,BM=16,BN=16,BK=64,WM=16,WN=16,STAGES=3", "WG=32,BM=48,BN=48,WM=24,WN=24,STAGES=3,SPLIT=1"})
             for (const auto a : {rowMajor, columnMajor})
                 for (const auto b : {rowMajor, columnMajor}) {
                     Case x = case_for(*kernel, 67, 37, 131);

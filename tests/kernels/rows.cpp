@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/tally.h"
+#include "shaders/common/row_block.h"
 #include "support/limited_device.h"
 #include "vkgemm/rounding.hpp"
 
@@ -71,12 +72,16 @@ bool same_matrices(const Tile& a, const Tile& b) {
     return a.MM == b.MM && a.MN == b.MN && a.MK == b.MK && a.SG == b.SG;
 }
 
+// Machine code has no parts of subgroups.
+uint32_t row_block(uint32_t part) { return part ? ROW_BLOCK_OF(part) : PACKED_ROW_BLOCK; }
+
 bool helps(const Kernel& helper, const Kernel& product) {
     if (helper.module.family.packs_fragments)
         return product.module.is_product() && product.module.family.packs_fragments &&
                product.module.a == helper.module.a &&
                product.module.family.operand_split == helper.module.family.operand_split &&
-               same_matrices(product.tile, helper.tile);
+               same_matrices(product.tile, helper.tile) && row_block(product.tile.WM) == row_block(helper.tile.BM) &&
+               row_block(product.tile.WN) == row_block(helper.tile.BM);
     const bool packs = helper.module.role == plan::Role::packer;
     if (product.module.family.name != (packs ? "simt" : "tiled") || product.tile.WG > helper.tile.WG) return false;
     if (packs && helper.module.is_mixed()) return false;  // what converts has tests of its own

@@ -167,7 +167,7 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
             most_at_once = std::max(most_at_once, at_once[a][b]);
         }
     filled = filled_of(k, t, registers, widths_of(t, dev));
-    if (registers.of_invocation)
+    if (registers.of_invocation && !family->packs_fragments)  // whose loops have no edges
         filled_more = float(registers.more_at_edges / registers.limit(t.WG, widths_of(t, dev)));
 }
 

@@ -7,6 +7,7 @@
 #include "plan/choice/packing_key.h"
 #include "plan/choice/schedule_parts.h"
 #include "plan/problem/problem_text.h"
+#include "shaders/common/row_block.h"
 
 namespace vkgemm::plan {
 namespace {
@@ -16,6 +17,12 @@ constexpr uint64_t factor_bytes = 4;  // of the scale of a row
 // In the same order: a subgroup of another size may hold them in another one.
 bool same_matrices(const Tile& a, const Tile& b) {
     return a.MM == b.MM && a.MN == b.MN && a.MK == b.MK && a.SG == b.SG;
+}
+
+// The rows of `x` that are kept together for the product. Machine code has no parts of subgroups.
+uint32_t row_block(const Tile& product, const Operand& x) {
+    const uint32_t part = x.is_a() ? product.WM : product.WN;
+    return part ? ROW_BLOCK_OF(part) : PACKED_ROW_BLOCK;
 }
 
 // The type that the kernel multiplies an operand in.
@@ -29,8 +36,9 @@ const Kernel* find_packer(const Kernel& product, const Tile& t, const DeviceKern
     for (const Kernel* const k : device.packers()) {
         if (k->module.family.packs_fragments != packs_fragments) continue;
         const bool takes = k->module.is_mixed() ? type != product.module.a && octets : k->module.a == type;
-        const bool suits = packs_fragments ? takes && same_matrices(k->tile, t) &&
-                                                 k->module.family.operand_split == product.module.family.operand_split
+        const bool suits = packs_fragments
+                               ? takes && same_matrices(k->tile, t) && ROW_BLOCK_OF(k->tile.BM) == row_block(t, x) &&
+                                     k->module.family.operand_split == product.module.family.operand_split
                            : converts ? k->module.is_mixed() && k->module.d == factor_type(product, x)
                                       : !k->module.is_mixed() && info(k->module.a).bytes == info(type).bytes;
         if (suits) return k;
@@ -65,15 +73,15 @@ Matrix coopmat_packed(const Operand& x, const Family& family, const Tile& t) {
     const bool is_a = x.is_a();
     out.layout = is_a ? rowMajor : columnMajor;
     out.ld = round_up(is_a ? x.cols : x.rows, step);
-    out.batchStride = x.matrix->batchStride ? round_up(is_a ? x.rows : x.cols, PACKED_ROW_BLOCK) * out.ld : 0;
+    out.batchStride = x.matrix->batchStride ? round_up(is_a ? x.rows : x.cols, row_block(t, x)) * out.ld : 0;
     return out;
 }
 
 // The rows that `x` has in the workspace with this layout, of all matrices of the batch.
-uint64_t packed_rows(const Schedule& schedule, const Matrix& packed, const Operand& x, const Kernel& k) {
+uint64_t packed_rows(const Schedule& schedule, const Matrix& packed, const Operand& x, const Kernel& k, const Tile& t) {
     const uint64_t batch = x.matrix->batchStride ? schedule.problem.batch : 1;
-    return batch * round_up(packed.layout == rowMajor ? x.rows : x.cols,
-                            k.module.family.packs_fragments ? PACKED_ROW_BLOCK : 1);
+    const uint32_t whole = k.module.family.packs_fragments ? row_block(t, x) : 1;
+    return batch * round_up(packed.layout == rowMajor ? x.rows : x.cols, whole);
 }
 
 // Bytes that the packer reads, to write `written`.
@@ -111,7 +119,7 @@ uint64_t place(const Schedule& schedule, Packing& packing, Matrix& matrix, const
     const Family& f = k.module.family;
     Matrix out = f.packs_fragments ? coopmat_packed(x, f, t) : packed(x, factor_type(k, x), is_transposed(k, x));
     if (f.packs_fragments) out.type = k.module.a;
-    const uint64_t rows = packed_rows(schedule, out, x, k);
+    const uint64_t rows = packed_rows(schedule, out, x, k, t);
     packing.offset = ahead ? 0 : round_up(schedule.workspace_bytes(), region_alignment);
     packing.bytes = rows * out.ld * f.operand_split.count * info(unit_type(f, k.module.a)).bytes +
                     (f.operand_split.scaled ? rows * factor_bytes : 0);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/choice/packing_key.h"
 
+#include "shaders/abi.h"
+#include "shaders/common/row_block.h"
 #include "vkgemm/hash.hpp"
 
 namespace vkgemm::plan {
@@ -35,6 +37,7 @@ uint64_t packing_key(const Kernel& packer, const Operand& x, const Matrix& to, u
                                  uint64_t(to.type), uint64_t(to.layout), to.ld, to.batchStride})
         hash.add(value);
     if (packer.module.family.packs_fragments) {
+        if (ROW_BLOCK_OF(t.BM) != PACKED_ROW_BLOCK) hash.add(uint64_t{ROW_BLOCK_OF(t.BM)});  // else keys are as before
         for (const uint32_t value : {dev.vendor, dev.device, dev.driver_version}) hash.add(uint64_t{value});
         hash.add(dev.name);
         hash.add(dev.driver);
