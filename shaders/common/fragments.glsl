@@ -2,12 +2,20 @@
 // Converts a matrix to chunks of 16 bytes and back: the first of each invocation of the subgroup, then the second of
 // each (there is only one, unless matrices are large). The driver chooses which elements an invocation holds. The
 // shaders rely only on this choice being the same for every matrix of one kind. If invocations hold elements twice
-// (length() shows it), matrices are stored in the workspace row by row instead.
+// (length() shows it), matrices are stored in the workspace row by row instead. So are those of bytes, which a driver
+// would move one by one.
 #ifndef VKGEMM_COOPMAT_PACKED_GLSL
 #define VKGEMM_COOPMAT_PACKED_GLSL
 
 #include "common/matrix_pairs.glsl"
 #include "common/row_block.h"
+
+// Whether a matrix of so many elements is stored in that order.
+#ifdef TYPE_A_IS_I8
+#define IN_ORDER(m, elements) false
+#else
+#define IN_ORDER(m, elements) (m.length() * SG == elements)
+#endif
 
 // The chunks of an operand as an array for coopMatLoad, and the index in it of the operand's first one.
 #ifdef VKGEMM_ADDRESSES

@@ -10,11 +10,11 @@ void unpack_a(uint i, uint c, uvec4 bits) { SET_MATRIX(a[i], c * PER_CHUNK(UNIT_
 void unpack_b(uint j, uint c, uvec4 bits) { SET_MATRIX(b[j], c * PER_CHUNK(UNIT_B), bits) }
 
 void fill_a(uint i, uint c, uvec4 bits, uint at) {
-    if (a[i].length() * SG == MM * MK) unpack_a(i, c, bits);
+    if (IN_ORDER(a[i], MM * MK)) unpack_a(i, c, bits);
     else if (c == 0) coopMatLoad(a[i], CHUNKS(a), at, MK / PER_CHUNK(UNIT_A), ROWS);
 }
 void fill_b(uint j, uint c, uvec4 bits, uint at) {
-    if (b[j].length() * SG == MK * MN) unpack_b(j, c, bits);
+    if (IN_ORDER(b[j], MK * MN)) unpack_b(j, c, bits);
     else if (c == 0) coopMatLoad(b[j], CHUNKS(b), at, MK / PER_CHUNK(UNIT_B), COLUMNS);
 }
 

@@ -49,10 +49,10 @@ uvec2 place_in(int matrix, uint e) {
     if (matrix == LENGTH_A) return uvec2(i / MN, e % MK);
     return matrix == LENGTH_B ? uvec2(e % MK, i % MN) : uvec2(i / MN, i % MN);
 }
-// Where it is in memory: the chunk, and its number there.
-uvec2 memory_in(int matrix, uint e, uint at, uint stride, bool by_columns) {
+// Where it is in memory, an array of chunks of so many words: the chunk, and its number there.
+uvec2 memory_in(int matrix, uint e, uint at, uint stride, bool by_columns, int words) {
     const uvec2 place = by_columns ? place_in(matrix, e).yx : place_in(matrix, e);
-    const uint per_chunk = 16 / bytes_in(matrix);
+    const uint per_chunk = 4 * words / bytes_in(matrix);
     return uvec2(at + place.x * stride + place.y / per_chunk, place.y % per_chunk);
 }
 
@@ -68,21 +68,23 @@ held_t element_of(int matrix, uvec4 chunk, uint i) {
     const uint per_word = 4 / BYTES(UNIT_A);
     return held_t(VKGEMM_PASTE(UNIT_A, _held)(chunk[i / per_word], i % per_word));
 }
+held_t element_of(int matrix, uvec2 chunk, uint i) { return element_of(matrix, uvec4(chunk, 0, 0), i); }
 uint word_of(int matrix, held_t x, held_t y, held_t z, held_t w) {
     return matrix == LENGTH_SUMS ? sum_bits(x) : VKGEMM_PASTE(UNIT_A, _from)(x, y, z, w);
 }
 
 // Both are loops without a block, because a semicolon follows, and perhaps `else`. Sums are stored by rows, A and B in
 // lines along k.
+#define MEMORY_IN(m, of, at, stride, order) memory_in(m.length(), held_e, at, stride, order, of[0].length())
 #define coopMatLoad(m, from, at, stride, order)                                                \
     for (uint held_e = 0; held_e < held_in(m.length()); ++held_e)                              \
-    m[held_e] = element_of(m.length(), from[memory_in(m.length(), held_e, at, stride, order).x], \
-                           memory_in(m.length(), held_e, at, stride, order).y)
+    m[held_e] = element_of(m.length(), from[MEMORY_IN(m, from, at, stride, order).x],          \
+                           MEMORY_IN(m, from, at, stride, order).y)
 #define HELD_AT(m, i) m[min(held_e + i, m.length() - 1)]
 #define coopMatStore(m, to, at, stride, order)                                                   \
     for (uint held_e = 0; held_e < held_in(m.length()); held_e += 4 / bytes_in(m.length()))      \
-    to[memory_in(m.length(), held_e, at, stride, order).x]                                       \
-      [memory_in(m.length(), held_e, at, stride, order).y * bytes_in(m.length()) / 4] =          \
+    to[MEMORY_IN(m, to, at, stride, order).x]                                                    \
+      [MEMORY_IN(m, to, at, stride, order).y * bytes_in(m.length()) / 4] =          \
         word_of(m.length(), m[held_e], HELD_AT(m, 1), HELD_AT(m, 2), HELD_AT(m, 3))
 
 SUMS coopMatMulAdd(A_MATRIX a, B_MATRIX b, SUMS sums) {

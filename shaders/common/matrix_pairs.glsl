@@ -13,7 +13,7 @@
 #define UNIT_PAIR VKGEMM_PASTE(UNIT_A, _pair)
 #define PAIR_OF(word) VKGEMM_PASTE(UNIT_A, _pair_of)(word)
 #define WORD_OF(x, y) VKGEMM_PASTE(UNIT_A, _word)(x, y)
-#ifdef VKGEMM_EMULATED  // no invocation holds eight elements
+#if defined(VKGEMM_EMULATED) || defined(TYPE_A_IS_I8)  // no invocation holds eight elements; bytes are never paired
 #define BITS_OF(m, first) uvec4(0)
 #define SET_MATRIX(m, first, bits)
 #else

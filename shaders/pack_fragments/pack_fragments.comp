@@ -63,9 +63,17 @@ layout(std430, set = 0, binding = BIND_D) writeonly restrict buffer packed_row_b
 const uint P = PER_CHUNK(UNIT_A);                      // elements of a part in 16 bytes
 const uint ROW_BLOCK = ROW_BLOCK_OF(BM);
 const bool K_CONTIGUOUS = TRANS_A == 0, IS_B = TRANS_B != 0;
-const uint ROW = (K_CONTIGUOUS ? BN : BM) / P + 1;     // an odd number of chunks: see coopmat
-const uint SIZE = K_CONTIGUOUS ? PADDED_CHUNKS(BM, BN, P) : PADDED_CHUNKS(BN, BM, P);
-shared uvec4 tile[PARTS * SIZE];
+// The tile is an array of chunks, or of halves of 8 bytes: a matrix of 8 rows of one byte each may begin there.
+#ifdef TYPE_A_IS_I8
+#define TILE_CHUNK uvec2
+const uint Q = P / 2;                                  // elements of it
+#else
+#define TILE_CHUNK uvec4
+const uint Q = P;
+#endif
+const uint ROW = ((K_CONTIGUOUS ? BN : BM) / P + 1) * (P / Q);  // an odd number of chunks: see coopmat
+const uint SIZE = (K_CONTIGUOUS ? PADDED_CHUNKS(BM, BN, P) : PADDED_CHUNKS(BN, BM, P)) * (P / Q);
+shared TILE_CHUNK tile[PARTS * SIZE];
 
 const uint SIDE = IS_B ? MN : MM;                      // rows of a matrix
 const uint HELD = SIDE * MK / (SG * P);                // chunks of a matrix, in an invocation
@@ -100,9 +108,13 @@ uvec4 scaled(uvec4 x, uint row) { return x; }
 
 // Stores P elements in parts, beginning at `from` in the tile.
 void put(uvec2 origin, uvec2 from) {
-    const uint at = (K_CONTIGUOUS ? from.x : from.y) * ROW + (K_CONTIGUOUS ? from.y : from.x) / P;
+    const uint at = (K_CONTIGUOUS ? from.x : from.y) * ROW + (K_CONTIGUOUS ? from.y : from.x) / Q;
     const uvec2 place = origin + from;
     uvec4 lower = chunk_a(place.x, place.y);
+#ifdef TYPE_A_IS_I8
+    tile[at] = lower.xy;
+    tile[at + 1] = lower.zw;
+#else
     if (PARTS == 1) {
         tile[at] = lower;
         return;
@@ -122,6 +134,7 @@ void put(uvec2 origin, uvec2 from) {
         lower = REST(lower);
         upper = REST(upper);
     }
+#endif
 }
 
 #endif
@@ -130,17 +143,17 @@ void put(uvec2 origin, uvec2 from) {
 // operand.
 void write_matrix_a(uint row, uint k, uint part, uint at) {
     A_MATRIX m;
-    if (K_CONTIGUOUS) coopMatLoad(m, tile, part * SIZE + row * ROW + k / P, ROW, ROWS);
-    else coopMatLoad(m, tile, part * SIZE + k * ROW + row / P, ROW, COLUMNS);
-    if (m.length() * SG == SIDE * MK)
+    if (K_CONTIGUOUS) coopMatLoad(m, tile, part * SIZE + row * ROW + k / Q, ROW, ROWS);
+    else coopMatLoad(m, tile, part * SIZE + k * ROW + row / Q, ROW, COLUMNS);
+    if (IN_ORDER(m, SIDE * MK))
         [[unroll]] for (uint c = 0; c < HELD; ++c) PACKED[at + c * SG + LANE] = BITS_OF(m, c * P);
     else coopMatStore(m, PACKED, at, MK / P, ROWS);
 }
 void write_matrix_b(uint row, uint k, uint part, uint at) {
     B_MATRIX m;
-    if (K_CONTIGUOUS) coopMatLoad(m, tile, part * SIZE + row * ROW + k / P, ROW, COLUMNS);
-    else coopMatLoad(m, tile, part * SIZE + k * ROW + row / P, ROW, ROWS);
-    if (m.length() * SG == SIDE * MK)
+    if (K_CONTIGUOUS) coopMatLoad(m, tile, part * SIZE + row * ROW + k / Q, ROW, COLUMNS);
+    else coopMatLoad(m, tile, part * SIZE + k * ROW + row / Q, ROW, ROWS);
+    if (IN_ORDER(m, SIDE * MK))
         [[unroll]] for (uint c = 0; c < HELD; ++c) PACKED[at + c * SG + LANE] = BITS_OF(m, c * P);
     else coopMatStore(m, PACKED, at, MK / P, COLUMNS);
 }
