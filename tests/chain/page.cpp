@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <random>
 
 #include "chain/network.h"
 #include "page/network.cpp"
@@ -46,6 +48,48 @@ TEST_CASE("page: the network has the bits of separate products") {
     net.workspace = values.workspace().operand();
     submit([&](VkCommandBuffer commands) { return record_network(net, commands, rows); });
     CHECK(values.d_bytes(2) == expected);
+}
+
+// X, then G, then D, in one buffer: small whole numbers, whose sums are exact.
+TEST_CASE("page: gradients of two layers are the sums over each slice of the rows") {
+    if (!stores_16_bits()) return;
+    constexpr uint64_t layers = 2, slices = 3, part = 40, width = 64, rows = slices * part;
+    constexpr uint64_t count = layers * rows * width;
+    std::mt19937 random(5);
+    std::vector<uint16_t> x(count), g(count);
+    const auto fill = [&](std::vector<uint16_t>& to) {
+        for (uint16_t& e : to)
+            e = static_cast<uint16_t>(random() % 2 ? 0x3c00 + 0x400 * (random() % 3) : 0);  // 1, 2, 4
+    };
+    fill(x);
+    fill(g);
+    const std::vector<uint16_t> ones(part, 0x3c00);
+    const auto upload = [](const auto& data) {
+        auto made = device().createBuffer(data.size() * sizeof data[0]);
+        REQUIRE_MESSAGE(bool(made), made.status().text);
+        REQUIRE(bool(device().upload(*made, data)));
+        return *made;
+    };
+    const auto on_x = upload(x), on_g = upload(g), on_ones = upload(ones);
+    for (const bool biases : {false, true}) {
+        const auto plan = create_gradients(device().context(), layers, rows, slices, biases);
+        REQUIRE_MESSAGE(bool(plan), plan.status().text);
+        const uint64_t each = biases ? width : width * width;
+        std::vector<float> got(layers * slices * each, -1);
+        const auto on_d = upload(got);
+        submit([&](VkCommandBuffer commands) {
+            const vkgemm::host::Buffer& a = biases ? on_ones : on_x;
+            return plan->record(commands, {.a = a.operand(), .b = on_g.operand(), .d = on_d.operand()});
+        });
+        REQUIRE(bool(device().download(on_d, got)));
+        std::vector<float> expected(got.size());
+        const auto value = [](uint16_t bits) { return bits ? std::ldexp(1.0F, (bits >> 10) - 15) : 0.0F; };
+        for (uint64_t row = 0; row < layers * rows; ++row)
+            for (uint64_t i = 0; i < each; ++i)
+                expected[row / part * each + i] +=
+                    (biases ? 1 : value(x[row * width + i / width])) * value(g[row * width + i % width]);
+        CHECK(std::ranges::equal(got, expected));
+    }
 }
 
 // All weights of a half are equal, so all elements of D are.
