@@ -140,6 +140,41 @@ TEST_CASE("fusing: a subgroup takes more rows at once where its turns are full")
     CHECK(c.fuse()->tile == "WG=256,WM=32,MM=16,RESIDENT=1");
 }
 
+TEST_CASE(
+    "fusing: the key of each tile is read back, fits, and does not with a constant beyond the limits of an H200") {
+    Case two_layers, screen, wide;
+    two_layers.layers = {layer(16, 32), layer(16, 16)};
+    for (Problem& p : screen.layers) p.m = 1920 * 1080;
+    wide.layers.assign(4, layer(128, 128));
+    const struct {
+        uint32_t id, value;
+        std::string_view why;
+    } rows[] = {{CHAIN_ID_MAX_WIDTH, 144, "MAX_WIDTH is 144; it must be a multiple of 16 up to 128"},
+                {CHAIN_ID_MAX_WIDTH, 24, "MAX_WIDTH is 24; it must be a multiple of 16 up to 128"},
+                {CHAIN_ID_WM, 80, "WM is 80; it must be a multiple of 16 up to 64"},
+                {CHAIN_ID_WG, 1056, "WG is 1056; it must be a multiple of 32 up to 1024"},
+                {CHAIN_ID_SG, 64, "MM is 16 and SG 64; the device has 16 and 32"},
+                {CHAIN_ID_LAYERS, 7, "LAYERS is 7; it must be 1 to 6"},
+                {CHAIN_ID_INPUTS, 129, "INPUTS is 129; it must be 1 to MAX_WIDTH ("},
+                {CHAIN_ID_WIDTH + 1, 0, "WIDTH_1 is 0; it must be 1 to MAX_WIDTH ("},
+                {CHAIN_ID_WEIGHT_CHUNKS, 3072, "bytes of shared memory; the device has 49152"}};
+    for (const Case* c : {&two_layers, &screen, &wide}) {
+        const auto fused = c->fuse();
+        REQUIRE_MESSAGE(bool(fused), fused.status().text);
+        const auto read = parse_chain_key(to_text(fused->key));
+        REQUIRE_MESSAGE(bool(read), read.status().text);
+        CHECK(*read == fused->key);
+        CHECK_FALSE(unfit(fused->key, c->caps));
+        for (const auto& row : rows) {
+            ChainKey key = fused->key;
+            std::ranges::find(key.constants, row.id, &ChainConstant::id)->value = row.value;
+            const auto why = unfit(key, c->caps);
+            REQUIRE_MESSAGE(bool(why), row.why);
+            CHECK_MESSAGE(why->text.find(row.why) != std::string::npos, why->text, row.why);
+        }
+    }
+}
+
 TEST_CASE("fusing: rows of up to 128 elements of f16") {
     Case c;
     c.layers.assign(4, layer(128, 128));
