@@ -27,7 +27,7 @@ typedef enum VkgemmGroupFault {
 /* A run of a plan with a table (TABLE, INDEXED or ADDRESSES) writes this struct to the beginning of its workspace. The
  * struct stays there until another run uses the workspace. After VKGEMM_RECORD_BARRIER_AFTER, or a barrier of yours,
  * copy it with vkCmdCopyBuffer, or read it in a shader of yours. A run whose m, n or batch is 0 writes nothing.
- * vkgemmCheckGroups fills the same struct from a table that the host has.
+ * vkgemmCheckGroups fills the same struct from a table that the host has, vkgemmCheckIndices from its indices too.
  *
  * `computed`, `empty` and `skipped` add up to the run's batch. An index beyond the rows of D, in the list of a group,
  * is skipped too. It is counted only if the plan has VKGEMM_PLAN_COUNT_INDICES. With that flag, a run with SELECTED
@@ -42,8 +42,8 @@ typedef struct VkgemmGroupReport {
     uint32_t firstSkipped; /* the number of the first of them; UINT32_MAX: there is none */
     uint32_t firstSlot;    /* its operand that breaks the rule, a VkgemmSlot */
     uint32_t firstFault;   /* the rule, a VkgemmGroupFault */
-    /* INDEXED with VKGEMM_PLAN_COUNT_INDICES: indices, of computed groups, without a row of D. Otherwise 0, and 0 from
-     * vkgemmCheckGroups, which does not see the indices. */
+    /* INDEXED with VKGEMM_PLAN_COUNT_INDICES, and from vkgemmCheckIndices: indices, of computed groups, without a row
+     * of D. Otherwise 0. */
     uint32_t skippedIndices;
     uint32_t faults[8]; /* by VkgemmGroupFault: how many groups are skipped for that reason */
 } VkgemmGroupReport;

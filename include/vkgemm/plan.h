@@ -294,6 +294,18 @@ VKGEMM_API VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, Vk
 VKGEMM_API VkgemmResult vkgemmCheckGroups(VkgemmPlan plan, const VkgemmRun* run, const VkgemmGroup* groups,
                                           uint32_t groupCount, VkgemmGroupReport* report, VkgemmError* error);
 
+/* Checks lists of indices before the run, if the host has them. With INDEXED, indexCount is the number of indices that
+ * the operand of the run has; the call does what vkgemmCheckGroups does, and also fills report->skippedIndices. With
+ * SELECTED, indexCount is the batch of the run, there is no table (NULL and 0), and *report is what the run writes with
+ * VKGEMM_PLAN_COUNT_INDICES.
+ *
+ * OPERAND: also if an index of a group that is computed has no row of D, or no matrix of B; the error states the first.
+ * INVALID_ARGUMENT: the plan has no indices, or a count is another number. Everything else is as vkgemmCheckGroups has
+ * it. Any thread. */
+VKGEMM_API VkgemmResult vkgemmCheckIndices(VkgemmPlan plan, const VkgemmRun* run, const VkgemmGroup* groups,
+                                           uint32_t groupCount, const uint32_t* indices, uint32_t indexCount,
+                                           VkgemmGroupReport* report, VkgemmError* error);
+
 /* Adds the plan's dispatches to `commandBuffer`, which must be in the recording state, outside a render pass, and for a
  * queue family with compute. The call submits nothing and takes no lock. If it succeeds, it has allocated nothing,
  * unless VkgemmContextInfo::recorded is set. error may be NULL. Any thread: several threads may record one plan at the

@@ -343,6 +343,17 @@ class Plan {
         return convert::toStatus(vkgemmCheckGroups(handle(), &c, groups.data(), count, report, &error), error);
     }
 
+    /// vkgemmCheckIndices
+    Status checkIndices(const Run& run, std::span<const VkgemmGroup> groups, std::span<const uint32_t> indices,
+                        VkgemmGroupReport* report = nullptr) const {
+        VkgemmError error{};
+        const VkgemmRun c = convert::toC(run);
+        const auto count = static_cast<uint32_t>(groups.size()), of_indices = static_cast<uint32_t>(indices.size());
+        const VkgemmResult code =
+            vkgemmCheckIndices(handle(), &c, groups.data(), count, indices.data(), of_indices, report, &error);
+        return convert::toStatus(code, error);
+    }
+
     Status record(VkCommandBuffer commands, const Run& run) const {
         VkgemmError error{};
         const VkgemmRun c = convert::toC(run);

@@ -50,6 +50,13 @@ class TableRun {
         });
     }
 
+    Said check_indices(const std::vector<VkgemmGroup>& table, VkgemmGroupReport* report) const {
+        return said([&](VkgemmError* e) {
+            return vkgemmCheckIndices(plan_.handle, &run, table.data(), static_cast<uint32_t>(table.size()),
+                                      indices.data(), static_cast<uint32_t>(indices.size()), report, e);
+        });
+    }
+
     /// Checks and runs the table. The report must not depend on which of both made it.
     template <class T>
     Answer submit(const std::vector<VkgemmGroup>& table, std::vector<T>& d) {
@@ -60,7 +67,7 @@ class TableRun {
         CHECK(out.written.computed + out.written.empty + out.written.skipped == table.size());
         CHECK(out.check.code == (out.written.skipped ? VKGEMM_ERROR_OPERAND : VKGEMM_SUCCESS));
         CHECK(out.checked.skippedIndices == 0);
-        out.checked.skippedIndices = out.written.skippedIndices;  // which only the run sees
+        out.checked.skippedIndices = out.written.skippedIndices;  // which vkgemmCheckIndices alone sees
         CHECK_MESSAGE(std::memcmp(&out.written, &out.checked, sizeof out.written) == 0, text_of(out.written),
                       " by the run, ", text_of(out.checked), " by vkgemmCheckGroups: ", out.check.text);
         return out;
@@ -74,6 +81,7 @@ class TableRun {
         upload(std::vector<T>(slot_bytes / sizeof(T), T(1)), 2 * slot_bytes);
         upload(std::vector<T>(slot_bytes / sizeof(T), T(-1)), 3 * slot_bytes);
         if (!table.empty()) upload(table, 4 * slot_bytes);
+        upload(std::vector<uint32_t>(slot_bytes / sizeof(uint32_t), 20), 5 * slot_bytes);  // behind the last index
         upload(indices, 5 * slot_bytes);
         upload(std::vector<std::byte>(6 * slot_bytes, std::byte{0x5a}), 6 * slot_bytes);
         const vkgemm::Status done = device().submit([&](VkCommandBuffer commands) {
@@ -123,6 +131,15 @@ VkgemmPlanOptions unaligned(uint32_t bytes) {
 void check_alignment(const TableRun& t, std::vector<uint32_t> want) {
     const VkgemmPlanInfo info = info_of(t.handle());
     for (size_t i = 0; i < want.size(); ++i) CHECK_MESSAGE(info.groupAlignment[i] == want[i], i);
+}
+
+VkgemmGroup sized(uint32_t m, uint32_t n, uint32_t k, uint32_t first_index = 0) {
+    VkgemmGroup out{};
+    out.m = m;
+    out.n = n;
+    out.k = k;
+    out.firstIndex = first_index;
+    return out;
 }
 
 constexpr uint32_t element(VkgemmSlot slot) { return uint32_t(slot); }
@@ -278,6 +295,14 @@ TEST_CASE("group report: indices beyond D are counted, if the plan asks for it")
         const Answer got = t.submit(table, d);
         CHECK(got.written.skippedIndices == (counts ? 5 : 0));  // 0, 88, 89, 90 and 398
         CHECK((got.written.computed == 4 && got.written.skipped == 1 && got.written.empty == 695));
+        VkgemmGroupReport seen{};
+        expect(t.check_indices(table, &seen), VKGEMM_ERROR_OPERAND, {"groups[3]", "ldb is 1"});
+        CHECK(seen.skippedIndices == 5);
+        if (counts) CHECK(TableRun::text_of(seen) == TableRun::text_of(got.written));
+        table[3].ldb = 0;
+        expect(t.check_indices(table, &seen), VKGEMM_ERROR_OPERAND,
+               {"indices[0], of groups[0], is 4294967295", "D has 400 rows", "7 indices would be skipped"});
+        CHECK(seen.skippedIndices == 7);
         for (size_t i = 0; i < 3200; ++i) {
             const size_t row = i / 8;
             const bool is_left = row == 0 || (row >= 88 && row <= 90) || (row >= 270 && row < 360) || row >= 398;
@@ -297,7 +322,11 @@ TEST_CASE("group report: indices beyond the matrices of B are counted, if the pl
     t.indices[299] = UINT32_MAX;
     CHECK(info_of(t.handle()).dispatchCount == 2);
     std::vector<float> d;
-    CHECK(TableRun::text_of(t.submitted({}, d)) == "298 0 0 2 17 9 1 0 0 2 0 0 0 0 0 0 ");
+    const std::string report = "298 0 0 2 17 9 1 0 0 2 0 0 0 0 0 0 ";
+    CHECK(TableRun::text_of(t.submitted({}, d)) == report);
+    VkgemmGroupReport seen{};
+    expect(t.check_indices({}, &seen), VKGEMM_ERROR_OPERAND, {"indices[17] is 256", "B has 256 matrices", "2 of 300"});
+    CHECK(TableRun::text_of(seen) == report);
     for (size_t i = 0; i < 4800; ++i) CHECK_MESSAGE(d[i] == (i / 16 == 17 || i / 16 == 299 ? -1 : 8), i);
     t.run.workspace = {};
     expect(said([&](VkgemmError* e) { return vkgemmCheckRun(t.handle(), &t.run, e); }), VKGEMM_ERROR_WORKSPACE,
@@ -368,6 +397,41 @@ TEST_CASE("group report: random tables, counted by the run as by vkgemmCheckGrou
         CHECK_MESSAGE(got.written.computed * 20 > table.size(), TableRun::text_of(got.written));
         CHECK_MESSAGE(got.written.skipped * 20 > table.size(), TableRun::text_of(got.written));
     }
+}
+
+TEST_CASE("group report: what vkgemmCheckIndices refuses") {
+    TableRun t("8x8x8 batch=2 upto=m groups=indexed");
+    const std::vector<VkgemmGroup> table = {sized(8, 0, 0), {}};
+    VkgemmGroupReport report{};
+    expect(t.check_indices(table, nullptr), VKGEMM_SUCCESS, {});
+    t.indices[7] = 8;
+    expect(t.check_indices(table, &report), VKGEMM_ERROR_OPERAND,
+           {"indices[7], of groups[0], is 8", "D has 8 rows", "would be skipped"});
+    CHECK(report.skippedIndices == 1);
+    t.indices.pop_back();
+    expect(t.check_indices(table, &report), VKGEMM_ERROR_INVALID_ARGUMENT, {"indexCount is 7", "8 indices"});
+    t.indices.clear();
+    expect(t.check_indices({{}, {}, {}}, &report), VKGEMM_ERROR_INVALID_ARGUMENT, {"groupCount is 3", "2 groups"});
+    const auto refused = [](const TableRun& of, const VkgemmGroup* groups, uint32_t count, uint32_t indices) {
+        return said([&](VkgemmError* e) {
+            return vkgemmCheckIndices(of.handle(), &of.run, groups, count, nullptr, indices, nullptr, e);
+        });
+    };
+    expect(refused(t, table.data(), 2, 8), VKGEMM_ERROR_INVALID_ARGUMENT, {"indices is null"});
+    expect(refused(t, nullptr, 2, 8), VKGEMM_ERROR_INVALID_ARGUMENT, {"groups is null"});
+    const TableRun plain("8x8x8 batch=2 upto=m groups=table");
+    expect(refused(plain, table.data(), 2, 0), VKGEMM_ERROR_INVALID_ARGUMENT, {"no indices", "INDEXED", "SELECTED"});
+    const TableRun selected("2x8x8 batch=2 groups=selected");
+    if (selected.lacks) return;
+    expect(refused(selected, table.data(), 2, 2), VKGEMM_ERROR_INVALID_ARGUMENT, {"groupCount is 2", "must be 0"});
+    expect(refused(selected, nullptr, 0, 2), VKGEMM_ERROR_INVALID_ARGUMENT, {"indices is null"});
+    expect(refused(selected, nullptr, 0, 3), VKGEMM_ERROR_INVALID_ARGUMENT, {"indexCount is 3", "2 indices"});
+    expect(selected.check_indices({}, &report), VKGEMM_SUCCESS, {});
+    CHECK(report.computed == 2);
+    TableRun none("0x8x8 batch=2 groups=selected");
+    none.indices = {9999, 9999};
+    expect(none.check_indices({}, &report), VKGEMM_SUCCESS, {});  // no rows: nothing is skipped
+    CHECK((report.empty == 2 && report.computed == 0 && report.skipped == 0));
 }
 
 TEST_CASE("group report: what vkgemmCheckGroups refuses") {

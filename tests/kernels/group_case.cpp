@@ -202,16 +202,16 @@ std::string text_of(const VkgemmGroupReport& r) {
     return out + ", indices " + std::to_string(r.skippedIndices);
 }
 
-/// The report by the run, by vkgemmCheckGroups, and by what was broken on purpose.
+/// The report by the run, by vkgemmCheckGroups or vkgemmCheckIndices, and by what was broken on purpose.
 std::string check_report(const DrawnTable& t, const VkgemmGroupReport& written, const VkgemmGroupReport& checked,
                          bool counts, VkgemmResult code, const char* why) {
     VkgemmGroupReport seen = written;
-    seen.skippedIndices = 0;  // vkgemmCheckGroups sees none
-    if (std::memcmp(&seen, &checked, sizeof seen) != 0)
-        return "the run reports " + text_of(written) + "; vkgemmCheckGroups " + text_of(checked) + ": " + why;
+    if (!counts) seen.skippedIndices = checked.skippedIndices;
+    if (std::memcmp(&seen, &checked, sizeof seen) != 0 || (!counts && written.skippedIndices))
+        return "the run reports " + text_of(written) + "; the check " + text_of(checked) + ": " + why;
     VkgemmGroupReport want{};
     for (const DrawnGroup& g : t.groups) {
-        if (counts && g.is_computed())
+        if (!t.indices.empty() && g.is_computed())
             want.skippedIndices += static_cast<uint32_t>(
                 std::count_if(&t.indices[g.given.firstIndex], &t.indices[g.given.firstIndex] + g.m,
                               [&](uint32_t index) { return index >= t.indices.size(); }));
@@ -223,12 +223,12 @@ std::string check_report(const DrawnTable& t, const VkgemmGroupReport& written, 
             ++want.faults[g.fault];
     }
     const uint32_t skipped = static_cast<uint32_t>(t.groups.size()) - want.empty - want.computed;
-    if (written.skippedIndices != want.skippedIndices || written.computed != want.computed ||
+    if (checked.skippedIndices != want.skippedIndices || written.computed != want.computed ||
         written.empty != want.empty || written.skipped != skipped ||
         std::memcmp(written.faults, want.faults, sizeof want.faults) != 0)
         return "the run reports " + text_of(written) + ", not " + text_of(want) + ": " + why;
-    const VkgemmResult right = skipped ? VKGEMM_ERROR_OPERAND : VKGEMM_SUCCESS;
-    return code == right ? "" : "vkgemmCheckGroups returns " + std::string(vkgemmResultName(code)) + ": " + why;
+    const VkgemmResult right = skipped || want.skippedIndices ? VKGEMM_ERROR_OPERAND : VKGEMM_SUCCESS;
+    return code == right ? "" : "the check returns " + std::string(vkgemmResultName(code)) + ": " + why;
 }
 
 /// The table as the device reads it.
@@ -325,8 +325,11 @@ std::string run_table(const Case& x, const Problem& p, Launch& with) {
     const std::vector<VkgemmGroup> table = table_of(p, t, areas);
     VkgemmGroupReport checked{}, written{};
     VkgemmError error{};
+    const auto count = static_cast<uint32_t>(table.size()), indices = static_cast<uint32_t>(t.indices.size());
     const VkgemmResult code =
-        vkgemmCheckGroups(with.plan.handle, &r, table.data(), static_cast<uint32_t>(table.size()), &checked, &error);
+        p.grouping == VKGEMM_GROUPING_INDEXED
+            ? vkgemmCheckIndices(with.plan.handle, &r, table.data(), count, t.indices.data(), indices, &checked, &error)
+            : vkgemmCheckGroups(with.plan.handle, &r, table.data(), count, &checked, &error);
     if (code != VKGEMM_SUCCESS && code != VKGEMM_ERROR_OPERAND) return std::string("not checked: ") + error.text;
     if (std::string why = submit(with.plan.handle, r); !why.empty()) return why;
     if (std::string why = with.workspace.look(); !why.empty()) return why;

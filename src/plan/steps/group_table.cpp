@@ -68,7 +68,7 @@ VkgemmGroupFault Place::fault() const {
 // A group as the step finds it.
 struct Checked {
     bool is_empty = false, is_clamped = false;
-    uint64_t tiles = 0;
+    uint64_t rows = 0, tiles = 0;
     VkgemmGroupFault fault = VKGEMM_GROUP_FAULT_NONE;
     Place place{};  // of the matrix that has the fault
 };
@@ -76,6 +76,14 @@ struct Checked {
 class Table {
    public:
     Table(const Step& list, const abi::TableArgs& args) : c_(list.constants), tile_(list.tile), args_(args) {}
+
+    // After the groups before it, which have so many tiles; its own are added.
+    Checked check(const VkgemmGroup& g, uint64_t& tiles) const {
+        Checked out = check(g);
+        tiles += out.tiles;
+        if (out.tiles && tiles > most_tiles()) out.fault = VKGEMM_GROUP_FAULT_INDICES;
+        return out;
+    }
 
     // As if there were no other groups.
     Checked check(const VkgemmGroup& g) const {
@@ -99,6 +107,7 @@ class Table {
             out.place = place(x, g, own);
             out.fault = out.place.fault();
         }
+        out.rows = own.m;
         out.tiles = out.fault ? 0 : div_up(own.m, uint64_t{tile_.BM}) * div_up(own.n, uint64_t{tile_.BN});
         return out;
     }
@@ -232,9 +241,7 @@ VkgemmGroupReport check_table(const Step& list, const abi::TableArgs& args, std:
     out.firstSkipped = UINT32_MAX;
     uint64_t tiles = 0;
     for (size_t i = 0; i < groups.size(); ++i) {
-        Checked c = table.check(groups[i]);
-        tiles += c.tiles;
-        if (c.tiles && tiles > table.most_tiles()) c.fault = VKGEMM_GROUP_FAULT_INDICES;
+        const Checked c = table.check(groups[i], tiles);
         out.empty += c.is_empty;
         out.clamped += c.is_clamped;
         out.computed += !c.is_empty && !c.fault;
@@ -255,6 +262,46 @@ std::string why_skipped(const Step& list, const abi::TableArgs& args, std::span<
     return concat(
         {"groups[", report.firstSkipped, "] would be skipped: ", in_words(Table(list, args).check(g), g, args),
          report.skipped > 1 ? concat({"; ", report.skipped, " of ", groups.size(), " groups would be skipped"}) : ""});
+}
+
+std::string check_indices(const Step& list, const abi::TableArgs& args, std::span<const VkgemmGroup> groups,
+                          std::span<const uint32_t> indices, VkgemmGroupReport& report) {
+    const Table table(list, args);
+    std::string first;
+    uint64_t tiles = 0;
+    for (size_t i = 0; i < groups.size(); ++i) {
+        const Checked c = table.check(groups[i], tiles);
+        if (c.is_empty || c.fault) continue;
+        for (uint64_t at = groups[i].firstIndex; at < groups[i].firstIndex + c.rows; ++at) {
+            if (indices[at] < args.m) continue;
+            if (report.skippedIndices++ == 0)
+                first = concat({"indices[", at, "], of groups[", i, "], is ", indices[at], ", and D has ", args.m,
+                                " rows: it would be skipped"});
+        }
+    }
+    if (report.skippedIndices > 1) first += concat({"; ", report.skippedIndices, " indices would be skipped"});
+    return first;
+}
+
+VkgemmGroupReport check_selection(std::span<const uint32_t> indices, uint32_t matrices) {
+    VkgemmGroupReport out = {};
+    const auto is_beyond = [&](uint32_t index) { return index >= matrices; };
+    const auto first = std::ranges::find_if(indices, is_beyond);
+    out.skipped = static_cast<uint32_t>(std::ranges::count_if(indices, is_beyond));
+    out.computed = static_cast<uint32_t>(indices.size()) - out.skipped;
+    out.firstSkipped = UINT32_MAX;
+    out.faults[VKGEMM_GROUP_FAULT_INDICES] = out.skipped;
+    if (out.skipped == 0) return out;
+    out.firstSkipped = static_cast<uint32_t>(first - indices.begin());
+    out.firstSlot = VKGEMM_SLOT_INDICES;
+    out.firstFault = VKGEMM_GROUP_FAULT_INDICES;
+    return out;
+}
+
+std::string why_not_selected(std::span<const uint32_t> indices, uint32_t matrices, const VkgemmGroupReport& report) {
+    return concat({"indices[", report.firstSkipped, "] is ", indices[report.firstSkipped], ", and B has ", matrices,
+                   " matrices: this product would be skipped",
+                   report.skipped > 1 ? concat({"; ", report.skipped, " of ", indices.size(), " would be"}) : ""});
 }
 
 }  // namespace vkgemm::plan

@@ -22,4 +22,13 @@ VkgemmGroupReport check_table(const Step& list, const abi::TableArgs& table, std
 std::string why_skipped(const Step& list, const abi::TableArgs& table, std::span<const VkgemmGroup> groups,
                         const VkgemmGroupReport&);
 
+/// Counts in the report, which check_table() made, the indices that have no row of D. The first of them in words; empty
+/// if there is none.
+std::string check_indices(const Step& list, const abi::TableArgs& table, std::span<const VkgemmGroup> groups,
+                          std::span<const uint32_t> indices, VkgemmGroupReport&);
+
+/// The report of products that multiply by the matrices of B which `indices` select, if there are `matrices` of them.
+VkgemmGroupReport check_selection(std::span<const uint32_t> indices, uint32_t matrices);
+std::string why_not_selected(std::span<const uint32_t> indices, uint32_t matrices, const VkgemmGroupReport&);
+
 }  // namespace vkgemm::plan
