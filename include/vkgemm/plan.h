@@ -288,9 +288,11 @@ VKGEMM_API VkgemmResult vkgemmCheckRun(VkgemmPlan plan, const VkgemmRun* run, Vk
  * groups. Fills *report with what the run will write to the beginning of its workspace (VkgemmGroupReport), except
  * skippedIndices. report and error may be NULL.
  *
- * SUCCESS: no group is skipped. OPERAND: at least one is skipped; *report is filled, and the error states which group
- * is the first, the value that breaks a rule, and what would work. INVALID_ARGUMENT: the plan has no table, or
- * groupCount is another number. The run is refused as by vkgemmCheckRun. Any thread. */
+ * SUCCESS: every group is computed as it is. INCOMPLETE: none is skipped, but at least one has a size above its bound,
+ * or more indices than there are; nothing beyond is computed, and the error states the first. OPERAND: at least one is
+ * skipped; the error states which group is the first, the value that breaks a rule, and what would work. *report is
+ * filled in all three cases. INVALID_ARGUMENT: the plan has no table, or groupCount is another number. The run is
+ * refused as by vkgemmCheckRun. Any thread. */
 VKGEMM_API VkgemmResult vkgemmCheckGroups(VkgemmPlan plan, const VkgemmRun* run, const VkgemmGroup* groups,
                                           uint32_t groupCount, VkgemmGroupReport* report, VkgemmError* error);
 

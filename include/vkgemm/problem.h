@@ -35,7 +35,8 @@ extern "C" {
 typedef enum VkgemmResult {
     VKGEMM_SUCCESS = 0,
     VKGEMM_FALLBACK_USED = 1,           /* VKGEMM_KERNEL could not be followed; VkgemmError::text has the reason */
-    VKGEMM_INCOMPLETE = 2,              /* your array, text or memory was too small; arrays and texts hold what fits */
+    VKGEMM_INCOMPLETE = 2,              /* your array, text or memory was too small, and holds what fits; or a group of
+                                           a table is larger than the plan, and only what fits is computed */
     VKGEMM_ERROR_INVALID_ARGUMENT = -1, /* a null pointer, a bad structSize, a value outside its enum */
     VKGEMM_ERROR_INVALID_PROBLEM = -2,  /* the problem contradicts itself: a leading dimension is too small, ... */
     VKGEMM_ERROR_UNSUPPORTED = -3,      /* valid, but this version or device cannot do it */

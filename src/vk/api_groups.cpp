@@ -57,6 +57,7 @@ Status check(const VkgemmPlan_T& plan, const vk::CheckedRun& checked, std::span<
     const std::string skipped = indices ? plan::check_indices(list, args, groups, *indices, report) : "";
     if (report.skipped) return Refusal{VKGEMM_ERROR_OPERAND, plan::why_skipped(list, args, groups, report)};
     if (report.skippedIndices) return Refusal{VKGEMM_ERROR_OPERAND, skipped};
+    if (report.clamped) return Refusal{VKGEMM_INCOMPLETE, plan::why_clamped(list, args, groups)};
     return {};
 }
 

@@ -146,6 +146,19 @@ class Table {
         return plan::slot_of(x == BIND_A, is_swapped());
     }
 
+    // One of a group's sizes, of the caller's problem, and its bound.
+    struct Bounded {
+        std::string_view name;
+        uint32_t given, bound;
+    };
+    std::array<Bounded, 3> sizes(const VkgemmGroup& g) const {
+        const auto bound = [&](uint32_t bit, uint32_t size) { return c_.TABLE_HAS & bit ? size : UINT32_MAX; };
+        const uint32_t m = bound(TABLE_HAS_M, args_.m), n = bound(TABLE_HAS_N, args_.n);
+        return {{{"m", g.m, is_swapped() ? n : m},
+                 {"n", g.n, is_swapped() ? m : n},
+                 {"k", g.k, bound(TABLE_HAS_K, args_.k)}}};
+    }
+
     // Tiles for which the product has work groups, whatever the table holds.
     uint64_t most_tiles() const { return c_.TABLE_HAS & TABLE_DIRECT ? args_.max_groups_x : UINT64_MAX; }
 
@@ -262,6 +275,18 @@ std::string why_skipped(const Step& list, const abi::TableArgs& args, std::span<
     return concat(
         {"groups[", report.firstSkipped, "] would be skipped: ", in_words(Table(list, args).check(g), g, args),
          report.skipped > 1 ? concat({"; ", report.skipped, " of ", groups.size(), " groups would be skipped"}) : ""});
+}
+
+std::string why_clamped(const Step& list, const abi::TableArgs& args, std::span<const VkgemmGroup> groups) {
+    const Table table(list, args);
+    const auto first = std::ranges::find_if(groups, [&](const VkgemmGroup& g) { return table.check(g).is_clamped; });
+    const std::string group = concat({"groups[", size_t(first - groups.begin()), "]"});
+    for (const auto& [name, given, bound] : table.sizes(*first))
+        if (given > bound)
+            return concat({name, " of ", group, " is ", given, ", above its bound ", bound,
+                           ": nothing beyond the bound is computed; make a plan for more"});
+    return concat({group, " has ", first->m, " indices from firstIndex ", first->firstIndex, " on, and there are ",
+                   args.index_count, " indices"});
 }
 
 std::string check_indices(const Step& list, const abi::TableArgs& args, std::span<const VkgemmGroup> groups,

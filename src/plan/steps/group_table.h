@@ -22,6 +22,9 @@ VkgemmGroupReport check_table(const Step& list, const abi::TableArgs& table, std
 std::string why_skipped(const Step& list, const abi::TableArgs& table, std::span<const VkgemmGroup> groups,
                         const VkgemmGroupReport&);
 
+/// Which group is the first with a size above its bound, in words; one is.
+std::string why_clamped(const Step& list, const abi::TableArgs& table, std::span<const VkgemmGroup> groups);
+
 /// Counts in the report, which check_table() made, the indices that have no row of D. The first of them in words; empty
 /// if there is none.
 std::string check_indices(const Step& list, const abi::TableArgs& table, std::span<const VkgemmGroup> groups,
