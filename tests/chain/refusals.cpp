@@ -32,8 +32,15 @@ struct Problems {
     Problems& operator=(const Problems&) = delete;
 };
 
-Said create(const Problems& p, OwnedChain& chain, const VkgemmPlanOptions& o = options()) {
-    return said([&](VkgemmError* e) { return vkgemmCreateChain(context(), &p.chain, &o, &chain.handle, e); });
+Said create(const Problems& p, OwnedChain& chain, const VkgemmPlanOptions& o = options(),
+            VkgemmContext of = context()) {
+    return said([&](VkgemmError* e) { return vkgemmCreateChain(of, &p.chain, &o, &chain.handle, e); });
+}
+bool is_one_dispatch(const OwnedChain& chain) {
+    VkgemmChainInfo info{};
+    info.structSize = sizeof info;
+    REQUIRE(vkgemmGetChainInfo(chain.handle, &info) == VKGEMM_SUCCESS);
+    return info.isOneDispatch != 0;
 }
 void refused(const Problems& p, VkgemmResult code, const std::vector<std::string>& words,
              const VkgemmPlanOptions& o = options()) {
@@ -220,6 +227,38 @@ TEST_CASE("chains: runs that are refused, before anything is recorded") {
            VKGEMM_ERROR_INVALID_ARGUMENT, {"DRY"});
 }
 
+TEST_CASE("chains: an operand that a product has no use for is refused") {
+    if (!device().hasAddresses()) return;
+    const struct {
+        const char* name;
+        VkgemmOperand VkgemmRun::*operand;
+        const char* why;
+    } rows[] = {
+        {"operand c ", &VkgemmRun::c, "cSource"},
+        {"operand bias ", &VkgemmRun::bias, "no step"},
+        {"operand scale ", &VkgemmRun::scale, "no step"},
+        {"operand residual ", &VkgemmRun::residual, "no step"},
+        {"operand indices ", &VkgemmRun::indices, "plan"},
+        {"operand scalars ", &VkgemmRun::scalars, "VkgemmProblem::scalars"},
+    };
+    for (const uint32_t separate : {uint32_t{VKGEMM_CHAIN_SEPARATE}, 0U}) {
+        CAPTURE(separate);
+        Problems p({"8x16x4 bias=col", "8x12x16", "8x4x12"}, 1);
+        p.chain.flags = separate;
+        OwnedChain chain;
+        expect(create(p, chain, flags(VKGEMM_PLAN_DRY), chain_context()), VKGEMM_SUCCESS, {});
+        CHECK(is_one_dispatch(chain) == (separate == 0));
+        Runs r;
+        r.all[0].bias = at(r.memory, 1 << 18);
+        expect(check(chain, r), VKGEMM_SUCCESS, {});
+        for (const auto& row : rows) {
+            r.all[1].*row.operand = at(r.memory, 1 << 18);
+            expect(check(chain, r), VKGEMM_ERROR_OPERAND, {"product 1", row.name, "must be zero", row.why});
+            r.all[1].*row.operand = {};
+        }
+    }
+}
+
 TEST_CASE("chains: runs of an older header, whose structs end before the sizes") {
     OwnedChain chain;
     const Problems p({"8x16x4", "8x12x16", "8x4x12"}, 1);
@@ -242,7 +281,8 @@ TEST_CASE("chains: a run of no rows needs no operand, also of one dispatch") {
         CAPTURE(line);
         OwnedChain chain;
         const Problems p({line, line}, 1);
-        expect(create(p, chain, flags(VKGEMM_PLAN_DRY)), VKGEMM_SUCCESS, {});
+        expect(create(p, chain, flags(VKGEMM_PLAN_DRY), chain_context()), VKGEMM_SUCCESS, {});
+        CHECK(is_one_dispatch(chain) == device().hasAddresses());
         VkgemmRun runs[2] = {};
         for (VkgemmRun& r : runs) {
             r.structSize = sizeof r;
