@@ -387,4 +387,11 @@ TEST_CASE("pipelines of sliced passes have keys of their own") {
         {.kernel = "naive_f32_8x8", .flags = VKGEMM_PLAN_DRY, .dispatchSeconds = 1, .runSeconds = 3});
     REQUIRE(mixed);
     CHECK(mixed->info().dispatchCount == 3);
+
+    OwnedPlan ranges, sliced_ranges;  // of which the largest are sliced, with the constants of smaller ones
+    o.flags = VKGEMM_PLAN_DRY;
+    plan_for(sliced_ranges, "80x80x8 upto=m layout=nt", o);
+    o.dispatchSeconds = 0;
+    plan_for(ranges, "80x80x8 upto=m layout=nt", o);
+    CHECK(info_of(sliced_ranges.handle).pipelineCount > info_of(ranges.handle).pipelineCount);
 }
