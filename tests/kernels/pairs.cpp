@@ -29,7 +29,7 @@ TEST_SUITE_BEGIN("pairs");
 TEST_CASE("pairs: whole numbers, with and without biases, in every layout of A and B") {
     for_each_pair([](const Kernel& kernel, Tally& tally) {
         uint64_t seed = 0;
-        for (const VkgemmStepKind bias : {VKGEMM_STEP_NONE, VKGEMM_STEP_BIAS_ROW, VKGEMM_STEP_BIAS_COL})
+        for (const VkgemmStepKind bias : {VKGEMM_STEP_BIAS_COL, VKGEMM_STEP_BIAS_ROW, VKGEMM_STEP_NONE})
             for (const unsigned layouts :
                  {bias == VKGEMM_STEP_BIAS_ROW ? 1u : 0u, bias == VKGEMM_STEP_NONE ? 3u : 2u}) {
                 Case x = odd_case(kernel);
