@@ -74,6 +74,7 @@ TEST_CASE("f64_split: every bit, and errors within the bound, however exponents 
 
 TEST_CASE("f64_split: products as large as can be found again") {
     check({.line = "f64*f64 20x20x2 layout=nt", .fill = Values::pairs}, seed_or(2), true);
+    check({.line = "f64*f64 20x20x64 layout=nt", .fill = Values::pairs}, seed_or(2), true);
 }
 
 TEST_CASE("f64_split: the bound is kept where every element loses three quarters of a unit, and nearly reached") {
