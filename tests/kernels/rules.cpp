@@ -194,6 +194,10 @@ TEST_CASE("rules: each step of the epilogue, and steps in order") {
          {VKGEMM_STEP_CLAMP, -3, 3},
          {VKGEMM_STEP_BIAS_ROW, 0, 0},
          {VKGEMM_STEP_GELU, 0, 0}},
+        {{VKGEMM_STEP_BIAS_COL, 0, 0},
+         {VKGEMM_STEP_SCALE_ROW, 0, 0},
+         {VKGEMM_STEP_RELU, 0, 0},
+         {VKGEMM_STEP_RESIDUAL, 0, 0}},
     };
     for (const auto& step : vkgemm::plan::step_info) {
         const float low = step.has_bounds() ? -5 : step.has_slope() ? 0.5f : 0;
