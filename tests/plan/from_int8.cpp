@@ -214,6 +214,32 @@ TEST_CASE("f64_split: two splits, a batch of products, and a join, each part of 
     }
 }
 
+TEST_CASE("f64_split: a plan needs no more workspace than it states, whatever kernel has how many slices of K") {
+    const DeviceCaps caps = device("h200");
+    size_t padded = 0;
+    for (const Kernel& kernel : kernels()) {
+        if (!kernel.module.is_product() || kernel.module.a != i8 || kernel.module.d != i32) continue;
+        for (const char* line : {"f64*f64 4x33x6000", "f64*f64 70x1x9000", "f64*f64 64x65x20000 act=relu"})
+            for (const char* tile : {"SPLIT=1", "SPLIT=2", "SPLIT=3"}) {
+                CAPTURE(std::string(kernel.name) + " " + line + " " + tile);
+                const Problem p = parse_problem(std::string(line) + " accuracy=f64_split")->problem;
+                Request request;
+                request.workspace_limit = uint64_t{1} << 40;
+                request.kernel = kernel.name;
+                request.tile = tile;
+                const auto plan = make_plan(DeviceKernels(caps), p, request);
+                if (!plan) continue;
+                request.workspace_limit = plan->steps.slots[VKGEMM_SLOT_WORKSPACE].bytes;
+                const auto again = make_plan(DeviceKernels(caps), p, request);
+                REQUIRE_MESSAGE(again, again.status().text);
+                CHECK(again->steps.steps.size() == plan->steps.steps.size());  // not in more parts
+                CHECK(again->choice.schedule.split.slices == plan->choice.schedule.split.slices);
+                padded += kernel.module.family.pads_sums && plan->choice.schedule.split.slices > 1;
+            }
+    }
+    CHECK(padded > 0);
+}
+
 TEST_CASE("f64_split: kernels in machine code leave remainders of sums, as shaders do") {
     const DeviceCaps caps = device("h200_native");
     Request request;

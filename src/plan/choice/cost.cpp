@@ -83,8 +83,8 @@ std::array<std::array<float, 3>, 3> filled_of(const Kernel& k, const Tile& t, co
 
 }  // namespace
 
-uint64_t SplitK::workspace_bytes(const Problem& p, uint64_t pitch) const {
-    return slices == 1 && !reducer ? 0 : slices * p.batch * p.m * pitch * info(p.accumulate).bytes;
+uint64_t SplitK::workspace_bytes(const Problem& p, uint64_t row_bytes) const {
+    return slices == 1 && !reducer ? 0 : slices * p.batch * p.m * row_bytes;
 }
 
 double first_pass_cost(const DeviceCaps& dev) { return dev.kind == DeviceKind::cpu ? pass_on_cpu : second_pass; }

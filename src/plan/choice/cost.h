@@ -13,7 +13,7 @@ struct SplitK {
     uint64_t chunk = 0;               // depth of a slice, a multiple of BK; k if there is one
     const Kernel* reducer = nullptr;  // null: K is not split
 
-    uint64_t workspace_bytes(const Problem& p, uint64_t pitch) const;  // with rows that are `pitch` elements apart
+    uint64_t workspace_bytes(const Problem& p, uint64_t row_bytes) const;  // with rows of sums of so many bytes
 };
 
 /// What the cost model derives from a kernel, a tile and a device, whatever the problem.

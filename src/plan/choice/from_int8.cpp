@@ -74,10 +74,7 @@ std::optional<Status> add_passes(Choice& choice, const Problem& p, const DeviceK
                  " needs the kernels split_int8, join_int8 and finish_f64, which this build or device lacks ('vkgemm "
                  "kernels' has the reasons); leave the accuracy at its default"})};
     Schedule& s = choice.schedule;
-    if (s.problem.a.type == i8) {
-        s.problem.accumulate = u8;
-        s.sums_unit = MODULI_PAD_N;
-    }
+    if (s.problem.a.type == i8) s.problem.accumulate = u8;
     const auto all = operands(p);
     if (auto why = add_split(s.a, all[0], s.problem, p.packedA, device)) return why;
     if (auto why = add_split(s.b, all[1], s.problem, p.packedB, device)) return why;
@@ -112,15 +109,6 @@ Matrix left_by(const Problem& product) {
         out.batchStride = product.m * out.ld;
     }
     return out;
-}
-
-// The bytes that sums of i32 may take where what is left of them has `limit` less what is taken.
-uint64_t limit_of_sums(const Problem& product, uint64_t limit, uint64_t taken) {
-    if (limit <= taken) return 0;
-    const Matrix left = left_by(product);
-    const double ratio = double(info(i32).bytes * product.n) / double(info(left.type).bytes * left.ld);
-    const double most = double(limit - taken) * ratio;
-    return most < 0x1p63 ? uint64_t(most) : UINT64_MAX;
 }
 
 }  // namespace
@@ -168,10 +156,11 @@ Schedule resized_from_int8(const Schedule& chosen, const Tile& t, const Problem&
 
 Request request_for_multiplied(const Request& request, const Problem& p, const DeviceCaps& dev) {
     Request out = request;
-    const uint64_t taken = workspace_int8(p, multiplied(p, dev)).sums;
+    const Problem product = multiplied(p, dev);
     out.operand_alignment = 16;  // as the workspace has
     out.packs = false;
-    out.workspace_limit = limit_of_sums(multiplied(p, dev), request.workspace_limit, taken);
+    out.leaves_remainders = product.a.type == i8;
+    out.workspace_limit -= std::min(workspace_int8(p, product).sums, out.workspace_limit);
     return out;
 }
 

@@ -8,6 +8,7 @@
 #include "plan/base/rounding.h"
 #include "plan/choice/from_int8.h"
 #include "plan/choice/schedule_parts.h"
+#include "shaders/common/moduli.h"
 
 namespace vkgemm::plan {
 namespace {
@@ -83,7 +84,9 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
                              const ScheduleSearch& search) {
     Schedule schedule;
     schedule.problem = p;
-    schedule.sums_unit = k.module.family.pads_sums ? 4 : 1;
+    const bool is_short = search.request.leaves_remainders;
+    schedule.sums_unit = is_short ? MODULI_PAD_N : k.module.family.pads_sums ? 4 : 1;
+    schedule.sum_bytes = is_short ? info(u8).bytes : info(p.accumulate).bytes;
     schedule.split = {1, p.k, nullptr};
     const auto all = operands(p);
     if (p.k == 0 || is_empty(p)) mask = 0;  // there is nothing to copy
@@ -187,7 +190,7 @@ uint64_t Schedule::workspace_bytes() const {
     uint64_t packed = 0;
     for (const Packing* x : {&a, &b})
         if (x->in_workspace()) packed = std::max(packed, x->offset + x->bytes);
-    const uint64_t sums = split.workspace_bytes(problem, sums_pitch());
+    const uint64_t sums = split.workspace_bytes(problem, sums_pitch() * sum_bytes);
     return sums ? partial_offset + sums : packed;
 }
 

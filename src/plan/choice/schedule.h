@@ -22,6 +22,7 @@ struct Schedule {
     const Kernel* finisher = nullptr;  // null: the last pass before it has the epilogue, if there is one
     uint64_t partial_offset = 0;       // where in the workspace the slices' sums begin
     uint32_t sums_unit = 1;            // elements that a row of sums is a multiple of
+    uint32_t sum_bytes = 0;            // of one there
     double cost = 0;
     CostParts parts;  // of the cost, before they are weighted
 
