@@ -60,6 +60,13 @@ TEST_CASE("code 5: a folder or a file without permission, before anything is com
     std::filesystem::permissions("mine", std::filesystem::perms::owner_all);
 }
 
+TEST_CASE("code 5: what cannot be read has its reason, also as a suite") {
+    const Folder folder("streams_unreadable");
+    if (std::filesystem::exists("/proc/self/mem"))  // which nobody can read at its beginning
+        for (const std::string option : {"bench --suite", "bench --from", "replay"})
+            refused(5, option + " /proc/self/mem", {"cannot read /proc/self/mem: Input/output error"});
+}
+
 TEST_CASE("code 3: more memory than the process may take is refused at once, with the sizes") {
     const Folder folder("streams_memory");
     const Run r = run_shell("ulimit -v 5000000; \"$@\"", "bench 20000x20000x100");

@@ -41,7 +41,8 @@ TEST_CASE("an unknown word gets the nearest known one") {
     refused(2, "explain 8x8x8 --kernel naive_f32_8x9", {"'naive_f32_8x9'", "'naive_f32_8x8'"});
     refused(2, "explain 8x8x8 --kernel mine", {"'mine'", "'vkgemm kernels' lists"});
     refused(2, "bench 8x8x8 --kernel simt", {"'simt' is a family", "simt_f32_"});
-    refused(2, "bench --suite clasic", {"'clasic'", "'classic'"});
+    refused(2, "bench --suite clasic", {"No such file", "'clasic'", "'classic'"});
+    refused(2, "bench --suite .", {"cannot read .: Is a directory"});
     refused(2, "bench 8x8x8 --vs openblass", {"'openblass'", "'openblas'"});
     refused(2, "ladder 8x8x8", {"'8x8x8'", "'--shape 8x8x8'"});
     refused(2, "explain f16*f16 8x8x8", {"'8x8x8'", "PROBLEM"});
@@ -74,6 +75,9 @@ TEST_CASE("a number that is out of range gets its limits") {
     refused(2, "bench --min-time soon", {"--min-time", "0.001", "3600", "'soon'"});
     refused(2, "bench --repeats 0", {"--repeats", "1", "100000", "'0'"});
     refused(2, "check --seed -1", {"--seed", "0", "1e+15", "'-1'"});
+    for (const std::string command : {"bench", "tune"})
+        refused(2, command + " --random 20 --seed x", {"--seed", "0", "1e+15", "'x'"});
+    refused(2, "bench 8x8x8 --quiet=maybe", {"--quiet takes no value"});
     refused(2, "check --runs 1.5", {"--runs", "1000000", "'1.5'"});
     refused(2, "tune 8x8x8 --budget 0", {"--budget", "0.1", "'0'"});
     refused(2, "ladder --size 65537", {"--size", "65536", "'65537'"});

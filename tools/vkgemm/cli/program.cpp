@@ -76,6 +76,9 @@ std::string said_of(const CLI::ParseError& error) {
     }
     if (const size_t at = text.find(": At most 1 required"); at != std::string::npos)
         return text.substr(0, at) + " is given more than once";
+    // The values of options are checked, so this is a flag with one: "Could not convert: --quiet = maybe".
+    if (constexpr std::string_view head = "Could not convert: "; text.starts_with(head))
+        return text.substr(head.size(), text.find(" = ") - head.size()) + " takes no value";
     const size_t wants = text.find(": 1 required "), missing = text.rfind(" missing");
     if (wants == std::string::npos || missing == std::string::npos) return text;
     return text.substr(0, wants) + " needs " + text.substr(wants + 13, missing - wants - 13);

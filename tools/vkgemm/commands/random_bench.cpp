@@ -61,7 +61,9 @@ void add_random_options(CLI::App& bench, RandomBench& o) {
         "compare the choice with the fastest kernel and schedule, on N random problems, or N of --suite");
     random->type_name("N")->check(number_in(1, 100000, true));
     CLI::Option* const others[] = {
-        bench.add_option("--seed", o.seed, "seed of the random problems (default: 1)")->type_name("S"),
+        bench.add_option("--seed", o.seed, "seed of the random problems (default: 1)")
+            ->type_name("S")
+            ->check(number_in(0, 1e15, true)),
         bench
             .add_option("--draw", o.draw,
                         "what random problems are like: any sizes, or those of layers and attention (default: sizes)")

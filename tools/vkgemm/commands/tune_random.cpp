@@ -107,7 +107,9 @@ void add_tune_random_options(CLI::App& tune, TuneRandom& o) {
         tune.add_option("--random", o.problems, "measure N random problems, and fit the cost model to the device");
     random->type_name("N")->check(number_in(1, 100000, true));
     CLI::Option* const others[] = {
-        tune.add_option("--seed", o.seed, "seed of the random problems (default: 1)")->type_name("S"),
+        tune.add_option("--seed", o.seed, "seed of the random problems (default: 1)")
+            ->type_name("S")
+            ->check(number_in(0, 1e15, true)),
         tune.add_option("--type", o.types, "types of the random problems (default: f32,f16,bf16,i8,f32_split)")
             ->type_name("TYPE,..."),
         tune.add_option("--max-flops", o.max_flops, "size of the largest random problem, in operations (default: 2e11)")

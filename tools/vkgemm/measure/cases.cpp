@@ -186,8 +186,9 @@ Result<std::vector<Case>> load_suite(const std::string& name_or_file) {
         if (s.name == name_or_file) return parse_suite(s.text, "suite " + name_or_file);
     const auto text = read_file(name_or_file);
     if (!text)
-        return refuse("'" + name_or_file + "' is neither a built-in suite (" + joined(suite_names(), ", ") +
-                      ") nor a readable file" + suggestion(name_or_file, suite_names()));
+        return Status{text.status().code, VK_SUCCESS,
+                      text.status().text + "; nor is '" + name_or_file + "' a built-in suite (" +
+                          joined(suite_names(), ", ") + ")" + suggestion(name_or_file, suite_names())};
     return parse_suite(*text, name_or_file);
 }
 
