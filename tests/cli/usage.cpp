@@ -143,6 +143,7 @@ TEST_CASE("a problem that cannot be read is marked; one without a product is ref
                                     "inspect 0x8x8", "kernels 0x8x8", "tune 0x8x8", "cover 0x8x8 --kernel naive"})
         refused(2, words, {"m or n is 0"});
     refused(2, "explain '8x8x8 beta=1 c=none'", {"beta is 1"});
+    CHECK(run(2, "explain " + std::string(100'000, '9') + "x1x1").err.size() < 400);  // only the beginning is quoted
     for (const std::string words :
          {"explain", "bench 8x8x8", "check --kernel naive", "inspect", "tune", "cover --kernel naive"})
         refused(2, words + " 'f16*q4_0 8x8x250 layout=nt'", {"k is 250", "pad it to 256"});

@@ -23,7 +23,11 @@ struct Token {
 };
 
 Refusal wrong(size_t at, const string& why) { return {VKGEMM_ERROR_PARSE, concat({"character ", at + 1, ": ", why})}; }
-string quoted(string_view s) { return concat({"'", s, "'"}); }
+// What is longer than any word of a problem is cut.
+string quoted(string_view s) {
+    constexpr size_t most = 60;
+    return s.size() > most ? concat({"'", s.substr(0, most), "...'"}) : concat({"'", s, "'"});
+}
 
 // "'bais' is not known; did you mean 'bias'?"
 template <class Range>
