@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -124,16 +125,15 @@ Status CallWatch::write(const std::string& text) const {
     const fs::path folder = device_.capture_folder,
                    name = new_name(text.substr(kernel, text.find('\n', kernel) - kernel));
     const fs::path partial = folder / (name.string() + ".partial");
-    const auto failed = [&] {
-        return Status{VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "cannot write " + (folder / name).string()};
-    };
-    std::error_code why;
-    fs::create_directories(folder, why);
     const fs::path whole = folder / name;
+    std::error_code why, ignored;
+    fs::create_directories(folder, ignored);
     const auto is_written = [&] {
+        errno = 0;
         std::ofstream file(partial, std::ios::binary | std::ios::trunc);
         file.write(text.data(), static_cast<std::streamsize>(text.size()));
         file.close();
+        if (!file) why = {errno ? errno : EIO, std::generic_category()};
         return bool(file);
     };
     try {
@@ -142,11 +142,11 @@ Status CallWatch::write(const std::string& text) const {
             if (!why) return {};
         }
     } catch (...) {  // no memory
-        fs::remove(partial, why);
+        fs::remove(partial, ignored);
         throw;
     }
-    fs::remove(partial, why);
-    return failed();
+    fs::remove(partial, ignored);
+    return {VKGEMM_ERROR_INVALID_ARGUMENT, VK_SUCCESS, "cannot write " + whole.string() + ": " + why.message()};
 }
 
 }  // namespace vkgemm::host::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Submitting, waiting, timing.
 #include <algorithm>
+#include <cstdio>
 
 #include "host/call_watch.h"
 #include "host/state.h"
@@ -58,10 +59,11 @@ class Submission {
 };
 
 Status too_late(std::chrono::nanoseconds timeout) {
-    const auto seconds = std::chrono::duration<double>(timeout).count();
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%g s", std::chrono::duration<double>(timeout).count());
     return {VKGEMM_ERROR_DEVICE_LOST, VK_TIMEOUT,
-            "the device did not finish within " + std::to_string(seconds) +
-                " s and still works; the next submission waits for it first"};
+            std::string("the device did not finish within ") + seconds +
+                " and still works; the next submission waits for it first"};
 }
 
 Status Submission::begin(uint32_t query_count, std::chrono::nanoseconds timeout) {

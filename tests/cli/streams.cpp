@@ -60,11 +60,14 @@ TEST_CASE("code 5: a folder or a file without permission, before anything is com
     std::filesystem::permissions("mine", std::filesystem::perms::owner_all);
 }
 
-TEST_CASE("code 5: what cannot be read has its reason, also as a suite") {
+TEST_CASE("code 5: what cannot be read has its reason, also as a suite; a run that cannot be captured, too") {
     const Folder folder("streams_unreadable");
     if (std::filesystem::exists("/proc/self/mem"))  // which nobody can read at its beginning
         for (const std::string option : {"bench --suite", "bench --from", "replay"})
             refused(5, option + " /proc/self/mem", {"cannot read /proc/self/mem: Input/output error"});
+    const Variable capture("VKGEMM_CAPTURE", "/dev/null");
+    expect(run(0, "check 8x8x8 --kernel naive_f32_8x8 --runs 1").err,
+           {"VKGEMM_CAPTURE: cannot write /dev/null/naive_f32_8x8-", "Not a directory"});
 }
 
 TEST_CASE("code 3: more memory than the process may take is refused at once, with the sizes") {
