@@ -55,6 +55,15 @@ TEST_CASE("bench: where the time of several problems went") {
     CHECK(run(0, "bench 8x8x8 --repeats 1").out.find("took ") == std::string::npos);
 }
 
+TEST_CASE("bench: a terminal shows what is done now, and how long the rest may take") {
+    const Folder folder("bench_progress");
+    const std::string shown = run_on_terminal(0, "bench 8x8x8 9x9x9 --repeats 1").out;
+    for (const std::string phase : {"compiles", "makes operands", "checks", "warms up", "times runs"})
+        CHECK_MESSAGE(contains(shown, "[1/2] f32*f32+f32->f32 8x8x8: " + phase), phase);
+    expect(shown, {"[2/2, about ", " s left] f32*f32+f32->f32 9x9x9: compiles"});
+    CHECK(!contains(run_on_terminal(0, "bench 8x8x8 --repeats 1 --quiet").out, "[1/1"));
+}
+
 TEST_CASE("bench --operands addresses: the plan takes addresses, which the title says") {
     const Folder folder("bench_addresses");
     const std::string out = run(0, "bench 8x8x8 --repeats 1 --operands addresses --json r.json").out;
@@ -136,6 +145,21 @@ TEST_CASE("bench --from: a saved result gives the same table, CSV and picture; a
     }
     CHECK(!is_file("cut.svg"));
     CHECK(!is_file("cut.svg.partial"));
+}
+
+TEST_CASE("bench --from: the spread of the runs is in the table, and a noisy row is marked") {
+    const Folder folder("saved_spread");
+    Json saved = Json::parse(read(VKGEMM_SOURCE_DIR "/docs/results/example.json"));
+    saved["cases"].erase(1);
+    write("noisy.json", saved.dump());
+    expect(run(0, "bench --from noisy.json").out, {"-26 +39%", "noisy: the middle half of its runs is 57 %"});
+    Json& row = saved["cases"][0];  // with the same median and ends, and all else at the median
+    for (size_t i = 0; i < row["samples"].size(); ++i)
+        row["samples"][i] = i == 0 ? row["min"] : i == 1 ? row["p95"] : row["median"];
+    write("quiet.json", saved.dump());
+    const std::string quiet = run(0, "bench --from quiet.json").out;
+    expect(quiet, {"-26 +39%"});
+    CHECK(!contains(quiet, "noisy"));
 }
 
 TEST_CASE("bench --from: the lines of a picture are the choice and the choice in GLSL, or each kernel") {
