@@ -31,6 +31,19 @@ std::string compare_plan(const Case& x, const plan::Problem& given, const Ran& r
     return "";
 }
 
+/// Each key must be one that vkgemmCompilePipelines takes, because that skips others and succeeds.
+std::string check_keys(VkgemmContext context, const std::string& keys) {
+    VkgemmError error{};
+    for (size_t at = 0, end = 0; at < keys.size(); at = end + 1) {
+        end = std::min(keys.find('\n', at), keys.size());
+        const std::string key = keys.substr(at, end - at);
+        if (vkgemmCheckPipelineKey(context, key.c_str(), &error) != VKGEMM_SUCCESS)
+            return "the key '" + key + "' is refused: " + error.text;
+    }
+    const VkgemmResult code = vkgemmCompilePipelines(context, keys.c_str(), &error);
+    return code == VKGEMM_SUCCESS ? "" : std::string("its keys do not compile: ") + error.text;
+}
+
 std::string run_text(const Case& x, const Ran& ran) {
     const Timed timed(Phase::plan);
     const VkgemmProblem c = for_api(x.problem);
@@ -50,9 +63,7 @@ std::string run_text(const Case& x, const Ran& ran) {
     if (ran.with.info.packedA) keyed.packedA = ran.with.info.packedA;
     if (ran.with.info.packedB) keyed.packedB = ran.with.info.packedB;
     if (std::string why = compare_plan(x, keyed, ran, "with the keys of its packed operands"); !why.empty()) return why;
-    VkgemmError error{};
-    const VkgemmResult code = vkgemmCompilePipelines(context_of(x), ran.keys.c_str(), &error);
-    return code == VKGEMM_SUCCESS ? "" : std::string("its keys are refused: ") + error.text;
+    return check_keys(context_of(x), ran.keys);
 }
 
 /// D's buffer, and the scalars, after a plan has run the case's data anew. "" or what went wrong.
