@@ -27,14 +27,16 @@ typedef struct VkgemmCommand {
      * not compiled. NULL: no run. Set both or neither. */
     VkgemmPlan plan;
     const VkgemmRun* run;
-    /* Memory that work of yours touches, such as a copy or a draw; beside a run, memory that the run touches and
-     * vkgemmGetRunAccesses does not list (VKGEMM_GROUPING_ADDRESSES). Each states its stages, its accesses, a buffer or
-     * an address, and its size in bytes (VK_WHOLE_SIZE: everything from there on). `slot` is not read. */
+    /* Memory that work of yours touches, such as a copy, a draw, or a read by the host (HOST, HOST_READ); beside a run,
+     * memory that the run touches and vkgemmGetRunAccesses does not list (VKGEMM_GROUPING_ADDRESSES). Each states its
+     * stages, its accesses, a buffer or an address, and its size in bytes (VK_WHOLE_SIZE: everything from there on).
+     * `slot` is not read. */
     const VkgemmRunAccess* accesses;
     /* A barrier, as vkCmdPipelineBarrier2 gets it. The flags of vkCmdPipelineBarrier have the same values: write them
      * into a VkMemoryBarrier2 or VkBufferMemoryBarrier2. Of a VkImageMemoryBarrier2 only the stages count. State a
-     * semaphore or fence between two submissions as a VkMemoryBarrier2 from ALL_COMMANDS and MEMORY_WRITE to
-     * ALL_COMMANDS and MEMORY_READ | MEMORY_WRITE. NULL: no barrier. */
+     * semaphore or fence between two submissions as a VkMemoryBarrier2 from ALL_COMMANDS | HOST and MEMORY_WRITE to
+     * ALL_COMMANDS and MEMORY_READ | MEMORY_WRITE. It covers every command before it in the list. HOST stands for
+     * what the host did before the second submission, and is not part of ALL_COMMANDS. NULL: no barrier. */
     const VkDependencyInfo* barrier;
 } VkgemmCommand;
 
@@ -54,7 +56,7 @@ typedef struct VkgemmHazard {
     VkgemmSlot firstSlot, secondSlot;
     uint32_t reserved; /* 0 */
     /* What the commands do with the bytes. After a write, a barrier must have these stages and accesses. For a write
-     * after a read, the stages suffice. */
+     * after a read, the stages suffice. A write after a write counts as the first case, also if a read lies between. */
     VkPipelineStageFlags2 firstStage, secondStage;
     VkAccessFlags2 firstAccess, secondAccess;
     VkBuffer buffer;         /* as one of the commands states it; VK_NULL_HANDLE if both state addresses */
@@ -66,15 +68,17 @@ typedef struct VkgemmHazard {
 } VkgemmHazard;
 
 /* Finds the barriers that are missing between `commandCount` commands of one queue, in the order of submission. All
- * have the same structSize. To check also that one frame waits for the one before it, pass the frame twice. The call
+ * have the same structSize. To check also that one frame waits for the one before it, pass the frame twice (with frames
+ * in flight: without the fence between them, which would cover more than it does; docs/validation.md). The call
  * works on the host alone: it records nothing, and asks the device only for the addresses of buffers.
  *
  * A run touches what vkgemmGetRunAccesses lists. Two operands touch the same bytes if they are in one buffer and their
- * ranges overlap, or if both have an address (their own, or that of their buffer) and these ranges overlap. An address
- * and a buffer whose address no run has used are never the same, and neither are two buffers without addresses that are
- * bound to the same memory. A VkBufferMemoryBarrier2 therefore protects memory that is stated as an address only if
- * some run by address states the same buffer; a VkMemoryBarrier2 always does. Ranges are taken as a whole, so
- * interleaved rows of two matrices count as the same bytes.
+ * ranges overlap, or if both have an address (their own, or that of their buffer) and these ranges overlap. If you
+ * state memory once by address and once by buffer, vkgemm sees that they are the same only if some run of the commands
+ * uses that buffer by address. Two buffers without addresses never share bytes, even if they are bound to one memory.
+ * A VkBufferMemoryBarrier2 therefore protects memory that is stated as an address only if some run by address states
+ * the same buffer; a VkMemoryBarrier2 always does. Ranges are taken as a whole, so interleaved rows of two matrices
+ * count as the same bytes.
  *
  * The bytes that a command writes replace what earlier commands did there, so a hazard is reported against the last
  * writer and its readers. If a barrier covers a part of the bytes, the hazard has the rest. Barriers between the

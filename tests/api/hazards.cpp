@@ -128,10 +128,7 @@ TEST_CASE("hazards: a barrier must have the stages and both accesses") {
     CHECK(with(OneBarrier(compute, VK_ACCESS_2_SHADER_WRITE_BIT, compute, VK_ACCESS_2_SHADER_READ_BIT)).empty());
     CHECK(with(OneBarrier(all_commands, VK_ACCESS_2_MEMORY_WRITE_BIT, all_commands, VK_ACCESS_2_MEMORY_READ_BIT))
               .empty());
-    const struct {
-        OneBarrier barrier;
-        std::string word;
-    } rows[] = {
+    const std::pair<OneBarrier, std::string> rows[] = {
         {OneBarrier(copy, writes, compute, reads), "no barrier from COMPUTE_SHADER"},
         {OneBarrier(compute, writes, fragment, reads), "no barrier from COMPUTE_SHADER"},
         {OneBarrier(compute, 0, compute, reads), "SHADER_STORAGE_WRITE in its srcAccessMask"},
@@ -139,13 +136,12 @@ TEST_CASE("hazards: a barrier must have the stages and both accesses") {
         {OneBarrier(compute, writes, compute, 0), "SHADER_STORAGE_READ in its dstAccessMask"},
         {OneBarrier(compute, writes, all_commands, writes), "in its dstAccessMask"},
     };
-    for (const auto& row : rows) {
-        const auto found = with(row.barrier);
+    for (const auto& [barrier, word] : rows) {
+        const auto found = with(barrier);
         REQUIRE(found.size() == 1);
-        CHECK_MESSAGE(has_words(found[0].text, row.word), std::string(found[0].text));
+        CHECK_MESSAGE(has_words(found[0].text, word), std::string(found[0].text));
     }
-    OneBarrier late(compute, writes, compute, reads);
-    CHECK(find({f.first, f.second, late.command()}).size() == 1);
+    CHECK(find({f.first, f.second, OneBarrier(compute, writes, compute, reads).command()}).size() == 1);
 }
 
 TEST_CASE("hazards: the flags of a run are barriers") {
@@ -165,17 +161,19 @@ TEST_CASE("hazards: a write after a read needs an order, a write after a write a
     OneBarrier order(compute, 0, compute, 0), whole(compute, writes, compute, writes);
     f.second.run = {.a = f.at(4), .b = f.at(1), .d = f.at(0)};  // overwrites A of the first
     auto found = find({f.first, f.second});
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].kind == VKGEMM_HAZARD_WRITE_AFTER_READ);
+    REQUIRE((found.size() == 1 && found[0].kind == VKGEMM_HAZARD_WRITE_AFTER_READ));
     CHECK(has_words(found[0].text, "no barrier from COMPUTE_SHADER to COMPUTE_SHADER"));
     CHECK(find({f.first, order.command(), f.second}).empty());
     f.second.run = {.a = f.at(4), .b = f.at(1), .d = f.at(2)};
     found = find({f.first, order.command(), f.second});
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].kind == VKGEMM_HAZARD_WRITE_AFTER_WRITE);
+    REQUIRE((found.size() == 1 && found[0].kind == VKGEMM_HAZARD_WRITE_AFTER_WRITE));
     CHECK(find({f.first, whole.command(), f.second}).empty());
     f.second.run = {.a = f.at(0), .b = f.at(1), .d = f.at(3)};  // both only read A and B
     CHECK(find({f.first, f.second}).empty());
+    OneBarrier shows(compute, writes, compute, reads);  // a read between two writes
+    f.second.run.a = f.at(2);
+    CHECK(find({f.first, shows.command(), f.second, order.command(), f.first}).size() == 1);
+    CHECK(find({f.first, shows.command(), f.second, whole.command(), f.first}).empty());
 }
 
 TEST_CASE("hazards: what is overwritten is compared with the last writer alone") {
@@ -247,6 +245,8 @@ TEST_CASE("hazards: the host is no command, so ALL_COMMANDS does not stand for i
     CHECK(found(f.first, OneBarrier(compute, writes, host, any_read), shows) == 0);
     CHECK(found(fills, OneBarrier(all_commands, any_write, compute, reads), f.first) == 1);
     CHECK(found(fills, OneBarrier(host, any_write, compute, reads), f.first) == 0);
+    CHECK(found(shows, OneBarrier(all_commands, any_write, all_commands, any_write), f.first) == 1);  // a fence
+    CHECK(found(shows, OneBarrier(all_commands | host, any_write, all_commands, any_write), f.first) == 0);
     // The order alone, which a write after a read needs.
     CHECK(found(shows, OneBarrier(bottom, 0, compute, 0), f.first) == 1);
     CHECK(found(shows, OneBarrier(bottom | host, 0, compute, 0), f.first) == 0);
