@@ -53,7 +53,8 @@ typedef struct VkgemmNeedsInfo {
     VkInstance instance;
     VkPhysicalDevice physicalDevice;
     uint32_t apiVersion; /* the Vulkan version that you will use on the device: VK_API_VERSION_1_1 or higher, and not
-                            above VkApplicationInfo::apiVersion. Clamped to the device's version */
+                            above VkApplicationInfo::apiVersion. Clamped to the device's version. A feature that a
+                            later version brought counts only if you also enable its extension */
     PFN_vkGetInstanceProcAddr getInstanceProcAddr;
     const VkgemmProblem* problems; /* array of problemCount problems. A refusal names the problem: "problems[2]: ...".
                                       May be NULL if problemCount is 0; the needs are then those of all built-in
@@ -66,8 +67,9 @@ typedef struct VkgemmNeedsInfo {
  * extension. */
 #define VKGEMM_MAX_NEEDED_EXTENSIONS 64
 
-/* Without a required extension or feature, at least one of the problems has no kernel. The device offers every optional
- * extension and feature, which may make one of the problems faster. The strings are static; do not free them. */
+/* The required extensions and features are one set that suffices for all problems. Push descriptors are among them if
+ * the device has them, although bufferDeviceAddress serves instead. The device offers every optional extension and
+ * feature, which may make one of the problems faster. The strings are static; do not free them. */
 typedef struct VkgemmNeeds {
     uint32_t structSize;
     uint32_t requiredExtensionCount, optionalExtensionCount;
@@ -155,7 +157,9 @@ typedef struct VkgemmContextInfo {
     PFN_vkGetInstanceProcAddr getInstanceProcAddr; /* every other Vulkan function is found through it */
 
     /* The feature chain that you passed to vkCreateDevice. vkgemm uses only features that are set in this chain. NULL:
-     * no feature is enabled. If you used pEnabledFeatures, copy those features into a VkPhysicalDeviceFeatures2. */
+     * no feature is enabled. If you used pEnabledFeatures, copy those features into a VkPhysicalDeviceFeatures2. A
+     * feature that does not count, because apiVersion is too low and its extension is not enabled, is logged
+     * (WARNING). */
     const VkPhysicalDeviceFeatures2* enabledFeatures;
 
     /* The extensions that you passed to vkCreateDevice. May be NULL if the count is 0. A name that is NULL, or that the

@@ -125,6 +125,17 @@ void log_context(const VkgemmContext_T& context, const std::vector<plan::Disable
                     plan::concat({"a self-test result is not followed: ", plan::unknown_kernel(row.kernel)}));
 }
 
+plan::FeatureSet uncounted_features(const VkgemmContextInfo& info, const plan::DeviceCaps& caps) {
+    return vk::uncounted_features(info.enabledFeatures, {info.enabledExtensions, info.enabledExtensionCount},
+                                  caps.api_version);
+}
+
+std::string uncounted_text(plan::FeatureSet features, const plan::DeviceCaps& caps) {
+    return plan::concat({"enabledFeatures sets features that do not count at Vulkan 1.",
+                         VK_API_VERSION_MINOR(caps.api_version), " without their extensions: ",
+                         vk::needs_text(features), "; state the apiVersion and the enabledExtensions that you use"});
+}
+
 // Fills in what depends on the device; or why this device, with what was enabled on it, cannot be used.
 std::optional<Status> read_device(const VkgemmContextInfo& info, VkgemmContext_T& context) {
     auto instance = vk::load_instance_functions(info.getInstanceProcAddr, info.instance);
@@ -159,7 +170,13 @@ std::optional<Status> read_device(const VkgemmContextInfo& info, VkgemmContext_T
     }
     read_native(info, context);
     const auto binding = plan::choose_binding(context.caps, {});
-    return binding ? std::nullopt : std::optional(binding.status());
+    if (binding) return std::nullopt;
+    const plan::FeatureSet hidden =
+        uncounted_features(info, context.caps) & (plan::need::buffer_address | plan::need::push_descriptor);
+    if (!hidden) return binding.status();
+    return Refusal{VKGEMM_ERROR_UNSUPPORTED,
+                   plan::concat({"operands need push descriptors or the feature bufferDeviceAddress, and ",
+                                 uncounted_text(hidden, context.caps)})};
 }
 
 Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& info) {
@@ -180,6 +197,8 @@ Result<std::unique_ptr<VkgemmContext_T>> make_context(const VkgemmContextInfo& i
     context->caps.fitted = plan::fitted_weights(context->tuned.rows());
     context->kernels.emplace(context->caps);
     if (auto why = context->pipelines.init(context->device, context->caps.max_push_constant_bytes)) return *why;
+    if (const plan::FeatureSet hidden = uncounted_features(info, context->caps))
+        vk::log(*context, VKGEMM_SEVERITY_WARNING, uncounted_text(hidden, context->caps));
     log_context(*context, *disabled, skipped);
     return context;
 }

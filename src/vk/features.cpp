@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "plan/base/concat.h"
 #include "vkgemm/rounding.hpp"
 #include "vkgemm/vkgemm.h"
 
@@ -75,6 +76,14 @@ bool is_set(const VkBaseOutStructure* chain, const Place& place) {
     return value == VK_TRUE;
 }
 
+bool is_member_set(const VkBaseOutStructure* chain, const Row& r) {
+    return is_set(chain, r.own) || is_set(chain, r.core);
+}
+
+bool is_named(const char* name, std::span<const char* const> extensions) {
+    return std::ranges::any_of(extensions, [&](const char* e) { return e && std::strcmp(e, name) == 0; });
+}
+
 void set(VkBaseOutStructure* s, const Place& place) {
     const VkBool32 value = VK_TRUE;
     std::memcpy(reinterpret_cast<char*>(s) + place.offset, &value, sizeof value);
@@ -117,17 +126,32 @@ void append_structs(FeatureSet features, VkBaseOutStructure* chain, void* memory
 
 FeatureSet enabled_features(const VkPhysicalDeviceFeatures2* chain, std::span<const char* const> extensions,
                             uint32_t api_version) {
-    const auto has_extension = [&](const char* name) {
-        return std::any_of(extensions.begin(), extensions.end(),
-                           [&](const char* e) { return e && std::strcmp(e, name) == 0; });
-    };
     FeatureSet out = 0;
     for (size_t i = 0; i < std::size(feature_rows); ++i) {
         const Row& r = feature_rows[i];
-        const bool extension_alone = r.own.size == 0 && has_extension(r.extension);
-        const bool member = is_set(base(chain), r.own) || is_set(base(chain), r.core);
-        if (extension_alone || (member && (in_core(r, api_version) || has_extension(r.extension))))
+        const bool named = is_named(r.extension, extensions), extension_alone = r.own.size == 0 && named;
+        if (extension_alone || (is_member_set(base(chain), r) && (in_core(r, api_version) || named)))
             out |= FeatureSet{1} << i;
+    }
+    return out;
+}
+
+FeatureSet uncounted_features(const VkPhysicalDeviceFeatures2* chain, std::span<const char* const> extensions,
+                              uint32_t api_version) {
+    FeatureSet set = 0;
+    for (size_t i = 0; i < std::size(feature_rows); ++i)
+        if (is_member_set(base(chain), feature_rows[i])) set |= FeatureSet{1} << i;
+    return set & ~enabled_features(chain, extensions, api_version);
+}
+
+std::string needs_text(FeatureSet features) {
+    std::string out;
+    for (size_t i = 0; i < std::size(feature_rows); ++i) {
+        const Row& r = feature_rows[i];
+        if (!has_bit(features, i)) continue;
+        const std::string version = r.core_minor ? plan::concat({"Vulkan 1.", r.core_minor, " or "}) : "";
+        out += plan::concat({(out.empty() ? "" : ", "), vulkan_feature_name(static_cast<uint32_t>(i)), " (", version,
+                             r.extension, ")"});
     }
     return out;
 }

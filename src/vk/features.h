@@ -3,6 +3,7 @@
 // chain.
 #pragma once
 #include <span>
+#include <string>
 #include <vector>
 
 #include "plan/device/device_caps.h"
@@ -13,6 +14,13 @@ namespace vkgemm::vk {
 /// What is enabled on a device that was made with this chain (may be null) and these extensions.
 plan::FeatureSet enabled_features(const VkPhysicalDeviceFeatures2* chain, std::span<const char* const> extensions,
                                   uint32_t api_version);
+
+/// What the chain sets and enabled_features() leaves out, because the version is too low and the extension not there.
+plan::FeatureSet uncounted_features(const VkPhysicalDeviceFeatures2* chain, std::span<const char* const> extensions,
+                                    uint32_t api_version);
+
+/// What each needs to count: "bufferDeviceAddress (Vulkan 1.2 or VK_KHR_buffer_device_address), ...".
+std::string needs_text(plan::FeatureSet);
 
 /// What a physical device offers to an application that uses `api_version`, which is at most the device's.
 plan::Result<plan::FeatureSet> offered_features(const InstanceFunctions&, VkPhysicalDevice, uint32_t api_version);

@@ -242,7 +242,50 @@ TEST_CASE("a feature counts only where it was enabled") {
             REQUIRE(vkgemmDescribeDevice(c.handle, text.data(), &size) == VKGEMM_SUCCESS);
             CHECK(has_words(text, "buffer_address"));
         } else {  // then operands cannot be reached
-            expect(made, VKGEMM_ERROR_UNSUPPORTED, {"bufferDeviceAddress", "neither is enabled"});
+            const bool is_set = rows[i].chain == &small.base;
+            expect(
+                made, VKGEMM_ERROR_UNSUPPORTED,
+                {is_set ? "bufferDeviceAddress (Vulkan 1.2 or VK_KHR_buffer_device_address)" : "neither is enabled"});
+            CHECK(has_words(made.text, "neither is enabled") != is_set);
         }
     }
+}
+
+TEST_CASE("a feature that is set and does not count is logged") {
+    std::vector<std::string> warnings;
+    VkgemmContextInfo info = context_info();
+    info.logUser = &warnings;
+    info.log = [](void* user, VkgemmSeverity severity, const char* text) {
+        if (severity == VKGEMM_SEVERITY_WARNING) static_cast<std::vector<std::string>*>(user)->push_back(text);
+    };
+    const char* const push = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
+    const auto all = device().enabledExtensions();
+    if (std::ranges::none_of(all, [&](std::string_view e) { return e == push; })) return;
+    Chain chain;
+    VkPhysicalDeviceVulkan12Features v12;
+    VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices;
+    chain.add(v12, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+    chain.add(matrices, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
+    info.enabledFeatures = &chain.base;
+    info.enabledExtensions = &push;
+    info.enabledExtensionCount = 1;
+    const auto make = [&](uint32_t version) {
+        info.apiVersion = version;
+        warnings.clear();
+        OwnedContext c;
+        REQUIRE(vkgemmCreateContext(&info, &c.handle, nullptr) == VKGEMM_SUCCESS);
+    };
+    make(VK_API_VERSION_1_1);
+    CHECK(warnings.empty());
+    v12.bufferDeviceAddress = v12.shaderInt8 = matrices.cooperativeMatrix = VK_TRUE;
+    make(VK_API_VERSION_1_1);
+    REQUIRE(warnings.size() == 1);
+    CHECK_MESSAGE(has_words(warnings[0], "at Vulkan 1.1", "shaderInt8 (Vulkan 1.2 or VK_KHR_shader_float16_int8), ",
+                            "bufferDeviceAddress (Vulkan 1.2 or VK_KHR_buffer_device_address), ",
+                            "cooperativeMatrix (VK_KHR_cooperative_matrix); state the apiVersion"),
+                  warnings[0]);
+    if (device().apiVersion() < VK_API_VERSION_1_2) return;
+    make(VK_API_VERSION_1_2);
+    REQUIRE(warnings.size() == 1);
+    CHECK(!has_words(warnings[0], "bufferDeviceAddress"));
 }
