@@ -62,11 +62,11 @@ typedef struct VkgemmPlanOptions {
      * fastest kernels. A value below the element size counts as the element size. */
     uint32_t operandAlignment;
 
-    /* The largest workspace that you are willing to provide, in bytes; 0: none. A workspace makes two kinds of product
-     * faster. If D is small and k is large, work groups can share the sum over k (64 MiB is plenty). If vkgemm cannot
-     * read A or B in chunks of 16 bytes, it can first copy that operand into a better layout (the copy is slightly
-     * larger than the operand). The plan may need less: VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE] is the
-     * size that it needs. */
+    /* The largest workspace that you are willing to provide, in bytes; 0: none. Runs that write a VkgemmGroupReport
+     * need a small one at any limit. A workspace makes two kinds of product faster. If D is small and k is large, work
+     * groups can share the sum over k (64 MiB is plenty). If vkgemm cannot read A or B in chunks of 16 bytes, it can
+     * first copy that operand into a better layout (the copy is slightly larger than the operand). The plan may need
+     * less: VkgemmPlanInfo::requiredBytes[VKGEMM_SLOT_WORKSPACE] is the size that it needs. */
     uint64_t workspaceLimit;
 
     /* The longest time that one dispatch should take, in seconds: for example 0.5 for a watchdog of 2 s, or 0.004
@@ -213,7 +213,8 @@ VKGEMM_API VkgemmResult vkgemmExplain(VkgemmContext context, const VkgemmProblem
  * The size of this struct never changes. */
 typedef struct VkgemmOperand {
     VkBuffer buffer;         /* needs VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, and also ..._SHADER_DEVICE_ADDRESS_BIT if
-                                VkgemmPlanInfo::usesAddresses is 1. Vulkan does not report a buffer's usage. If the
+                                VkgemmPlanInfo::usesAddresses is 1; its memory then needs
+                                VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT. Vulkan does not report a buffer's usage. If the
                                 second bit is missing and the driver returns address 0, the run is refused; otherwise
                                 only the validation layers can find the mistake */
     VkDeviceSize offset;     /* in bytes. A multiple of VkgemmPlanInfo::operandAlignment suits every matrix. The
@@ -222,6 +223,9 @@ typedef struct VkgemmOperand {
     VkDeviceSize size;       /* bytes that the operand may use from offset on; 0: not stated and not checked */
     VkDeviceAddress address; /* 0: not given */
 } VkgemmOperand;
+
+/* As a size of a run with VKGEMM_RECORD_SIZES: that of the problem. */
+#define VKGEMM_SIZE_OF_PROBLEM UINT64_MAX
 
 typedef enum VkgemmRecordFlagBits {
     VKGEMM_RECORD_BARRIER_BEFORE = 1, /* record a barrier that makes all earlier work on the queue visible to the run */
@@ -261,10 +265,11 @@ typedef struct VkgemmRun {
     double alpha; /* 0 means 1, so that a forgotten alpha has no effect. For a true 0 also set
                      VKGEMM_RECORD_ZERO_ALPHA; A and B are then not read, but must be given */
     double beta;  /* 0: C is not read and may hold NaN. Must be 0 if the problem has no C */
-    /* The sizes of this run, with VKGEMM_RECORD_SIZES. Without that flag, leave all 0: they are the problem's. A size
-     * that VkgemmProblem::upTo names is at most the problem's (otherwise LIMIT). Any other size equals the problem's
-     * (otherwise INVALID_ARGUMENT). Operands need only the bytes for these sizes. If m, n or batch is 0, the run needs
-     * no operand, and records only the barriers that `flags` asks for. */
+    /* The sizes of this run, with VKGEMM_RECORD_SIZES. Without that flag, leave all 0: they are the problem's, the
+     * largest. With it, state all four: a size that you leave 0 is 0, and VKGEMM_SIZE_OF_PROBLEM is the problem's. A
+     * size that VkgemmProblem::upTo names is at most the problem's (otherwise LIMIT). Any other size equals the
+     * problem's (otherwise INVALID_ARGUMENT). Operands need only the bytes for these sizes. If m, n or batch is 0, the
+     * run needs no operand, and records only the barriers that `flags` asks for. */
     uint64_t m, n, k, batch;
     /* The groupings TABLE, INDEXED and ADDRESSES read `groups`, an array of `batch` VkgemmGroup. INDEXED and SELECTED
      * read `indices`, an array of uint32_t. Both arrays begin at multiples of 4 bytes. With TABLE and INDEXED, groups

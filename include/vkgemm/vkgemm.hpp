@@ -42,9 +42,10 @@ struct Operand {
     VkDeviceAddress address = 0;
 };
 
-/// The sizes of one run of a plan whose problem has `upTo`.
+/// The sizes of one run of a plan whose problem has `upTo`. Those that you leave out are the problem's.
 struct Sizes {
-    uint64_t m = 0, n = 0, k = 0, batch = 1;
+    uint64_t m = VKGEMM_SIZE_OF_PROBLEM, n = VKGEMM_SIZE_OF_PROBLEM, k = VKGEMM_SIZE_OF_PROBLEM,
+             batch = VKGEMM_SIZE_OF_PROBLEM;
 };
 
 /// VkgemmRun. Unlike there, alpha 0 means 0, so it skips the product, and the default is 1.
@@ -52,7 +53,7 @@ struct Run {
     Operand a{}, b{}, c{}, d{}, bias{}, scale{}, residual{}, workspace{};
     double alpha = 1, beta = 0;
     uint32_t flags = 0;
-    std::optional<Sizes> sizes{};  ///< sets VKGEMM_RECORD_SIZES
+    std::optional<Sizes> sizes{};  ///< sets VKGEMM_RECORD_SIZES; without it, all are the problem's, the largest
     Operand groups{}, indices{};
     Operand scalars{};
     std::optional<VkgemmRunStrides> strides{};  ///< sets VKGEMM_RECORD_STRIDES
@@ -147,7 +148,7 @@ inline VkgemmContextInfo toC(const ContextInfo& info) {
 }
 
 inline VkgemmRun toC(const Run& r) {
-    const Sizes sizes = r.sizes.value_or(Sizes{.batch = 0});
+    const Sizes sizes = r.sizes.value_or(Sizes{0, 0, 0, 0});
     return {.structSize = sizeof(VkgemmRun),
             .flags = r.flags | (r.alpha == 0 ? uint32_t{VKGEMM_RECORD_ZERO_ALPHA} : 0u) |
                      (r.sizes ? uint32_t{VKGEMM_RECORD_SIZES} : 0u) |

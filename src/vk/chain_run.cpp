@@ -269,9 +269,11 @@ Result<VkgemmRun> product_run(const ChainRun& r, size_t product) {
     if (!run) return about_product(product, run.status());
     if (auto why = unfit_flags(*run)) return about_product(product, *why);
     if (auto why = unfit_operands(r, *run, product)) return about_product(product, *why);
+    complete_sizes(*run, *r.chain->products[product]);
     if (product > 0) {
-        const Result<VkgemmRun> first = read_struct(r.run.runs);
+        Result<VkgemmRun> first = read_struct(r.run.runs);
         if (!first) return about_product(0, first.status());
+        complete_sizes(*first, *r.chain->products[0]);
         if (auto why = unlike_first(*run, *first)) return about_product(product, *why);
         if (!r.chain->plan.fused) run->groups = first->groups;
     }

@@ -15,7 +15,7 @@ namespace {
 using plan::Refusal;
 using plan::Result;
 
-// The sizes of a run, or what is wrong with them.
+// The sizes of a completed run, or what is wrong with them.
 Result<plan::Sizes> sizes_of(const VkgemmPlan_T& plan, const VkgemmRun& run) {
     if (run.flags & VKGEMM_RECORD_SIZES) {
         const plan::Sizes sizes = {run.m, run.n, run.k, run.batch};
@@ -117,6 +117,18 @@ uint32_t accesses_of(const VkgemmPlan_T& plan, const CheckedRun& checked, Vkgemm
     return count;
 }
 
+void complete_sizes(VkgemmRun& run, const VkgemmPlan_T& plan) {
+    if (!(run.flags & VKGEMM_RECORD_SIZES)) return;
+    const plan::Sizes whole = plan::sizes_of(plan.plan.problem.completed);
+    const auto complete = [](uint64_t& size, uint64_t of_problem) {
+        if (size == VKGEMM_SIZE_OF_PROBLEM) size = of_problem;
+    };
+    complete(run.m, whole.m);
+    complete(run.n, whole.n);
+    complete(run.k, whole.k);
+    complete(run.batch, whole.batch);
+}
+
 std::optional<Status> read_run(VkgemmRun& out, plan::Sizes& out_sizes, const VkgemmPlan_T& plan,
                                const VkgemmRun* given) {
     Result<VkgemmRun> run = read_struct(given);
@@ -132,6 +144,7 @@ std::optional<Status> read_run(VkgemmRun& out, plan::Sizes& out_sizes, const Vkg
                        plan::concat({"VkgemmRun::alpha is ", numberText(run->alpha),
                                      ", but flags has VKGEMM_RECORD_ZERO_ALPHA; leave one of them out"})};
     if (!zero && run->alpha == 0) run->alpha = 1;
+    complete_sizes(*run, plan);
     const auto sizes = sizes_of(plan, *run);
     if (!sizes) return sizes.status();
     out = *run;

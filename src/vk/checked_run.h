@@ -12,6 +12,9 @@ struct CheckedRun {
     ResolvedOperands operands;
 };
 
+/// Replaces VKGEMM_SIZE_OF_PROBLEM.
+void complete_sizes(VkgemmRun&, const VkgemmPlan_T&);
+
 /// The run of a plan, as it is meant, and its sizes; or what is wrong with it, but for its operands.
 std::optional<Status> read_run(VkgemmRun& out, plan::Sizes& sizes, const VkgemmPlan_T&, const VkgemmRun*);
 

@@ -82,7 +82,7 @@ TEST_CASE("sizes that a run may not have") {
     expect(check(plan, run_of(memory, 5, 32, 17)), VKGEMM_ERROR_LIMIT, {"k is 17", "16"});
     expect(check(plan, run_of(memory, 5, 31, 3)), VKGEMM_ERROR_INVALID_ARGUMENT, {"n is 31", "32", "upTo"});
     expect(check(plan, run_of(memory, 5, 32, 3, 0)), VKGEMM_ERROR_INVALID_ARGUMENT, {"batch is 0", "1"});
-    expect(check(plan, run_of(memory, UINT64_MAX, 32, 3)), VKGEMM_ERROR_LIMIT, {"18446744073709551615"});
+    expect(check(plan, run_of(memory, UINT64_MAX - 1, 32, 3)), VKGEMM_ERROR_LIMIT, {"18446744073709551614"});
     expect(check(fixed, run_of(memory, 64, 32, 16)), VKGEMM_SUCCESS, {});
     expect(check(fixed, run_of(memory, 63, 32, 16)), VKGEMM_ERROR_INVALID_ARGUMENT, {"m is 63", "64"});
     VkgemmRun unset = run_of(memory, 5, 0, 0, 0);
@@ -108,6 +108,26 @@ TEST_CASE("sizes that a run may not have") {
     o.kernel = "tiled_f32_8x8";
     o.tile = "SPLIT=4";  // wants a workspace where K is long
     expect(make_plan(refused, problem("64x32x1600 upto=mk"), o), VKGEMM_ERROR_WORKSPACE, {"up to", "slices", "bytes"});
+}
+
+TEST_CASE("a size of a run may be the problem's") {
+    const vkgemm::Problem p{.m = 64, .n = 32, .k = 16, .batch = 3, .upTo = VKGEMM_UP_TO_M | VKGEMM_UP_TO_N};
+    const auto plan = device().context().createPlan(p, {.flags = VKGEMM_PLAN_DRY});
+    REQUIRE(plan);
+    const auto memory = buffer(1 << 20);
+    vkgemm::Run run{.a = memory.operand(),
+                    .b = {.buffer = memory.handle(), .offset = 1 << 16},
+                    .d = {.buffer = memory.handle(), .offset = 1 << 17}};
+    const auto bytes = [&](const vkgemm::Sizes& sizes) {
+        run.sizes = sizes;
+        const auto all = plan->accesses(run);
+        REQUIRE_MESSAGE(bool(all), all.status().text);
+        std::vector<uint64_t> out;
+        for (const VkgemmRunAccess& x : *all) out.push_back(x.size);
+        return out;
+    };
+    CHECK(bytes({.m = 5}) == bytes({.m = 5, .n = 32, .k = 16, .batch = 3}));
+    CHECK(bytes({}) == bytes({.m = 64, .n = 32, .k = 16, .batch = 3}));
 }
 
 TEST_CASE("a run that keeps strides has the problem's where its own are 0") {

@@ -391,6 +391,11 @@ TEST_CASE("chains: sizes of runs that differ between products") {
     Runs good, other_m, unsized, above, other_k;
     for (Runs* r : {&good, &other_m, &unsized, &above, &other_k}) sized(*r);
     expect(check(chain, good), VKGEMM_SUCCESS, {});
+    Runs whole;
+    sized(whole);
+    whole.all[0].m = VKGEMM_SIZE_OF_PROBLEM;
+    whole.all[1].m = whole.all[2].m = 8;
+    expect(check(chain, whole), VKGEMM_SUCCESS, {});
     other_m.all[2].m = 6;
     expect(check(chain, other_m), VKGEMM_ERROR_INVALID_ARGUMENT, {"product 2", "m is 6", "5"});
     unsized.all[1].flags = 0;

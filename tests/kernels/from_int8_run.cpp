@@ -102,7 +102,8 @@ vkgemm::plan::PreparedProblem prepared(const Problem& given, const FromInt8& x) 
     auto out = vkgemm::plan::prepare(given);
     REQUIRE_MESSAGE(out, out.status().text);
     if (!x.sizes) return *out;
-    const vkgemm::plan::Sizes now = {x.sizes->m, x.sizes->n, x.sizes->k, x.sizes->batch};
+    const uint64_t batch = std::min(x.sizes->batch, out->completed.batch);  // the problem's if it is left out
+    const vkgemm::plan::Sizes now = {x.sizes->m, x.sizes->n, x.sizes->k, batch};
     const auto of_run = x.strides ? vkgemm::plan::of_run(given, now, *x.strides) : with_sizes(out->completed, now);
     REQUIRE_MESSAGE(of_run, of_run.status().text);
     out->completed = *of_run;
