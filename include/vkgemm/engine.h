@@ -81,9 +81,10 @@ VKGEMM_API VkgemmResult vkgemmGetRunAccesses(VkgemmPlan plan, const VkgemmRun* r
                                              VkgemmRunAccess* accesses, VkgemmError* error);
 
 /* Computes the largest workspace that a plan for any of the problems needs with these options. One buffer of that size
- * serves all of them, with a barrier between two runs. Its offset must be a multiple of the device's
- * minStorageBufferOffsetAlignment and of 16. Compiles nothing. A refusal names the problem: "problems[2]: ...". options
- * and error may be NULL. Any thread. */
+ * serves all of them, with a barrier between two runs. If a problem has a table of groups, the buffer also needs
+ * VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. Its offset must be a multiple of the device's minStorageBufferOffsetAlignment
+ * and of 16. Compiles nothing. A refusal names the problem: "problems[2]: ...". options and error may be NULL. Any
+ * thread. */
 VKGEMM_API VkgemmResult vkgemmQueryWorkspace(VkgemmContext context, const VkgemmProblem* problems,
                                              uint32_t problemCount, const VkgemmPlanOptions* options, uint64_t* bytes,
                                              VkgemmError* error);
