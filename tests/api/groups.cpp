@@ -74,7 +74,8 @@ TEST_CASE("groups: problems that cannot have them") {
     refused("4x32x16 batch=1048577 groups=selected", VKGEMM_ERROR_UNSUPPORTED, {"1 to 1048576", "not 1048577"});
     refused("4x32x16 batch=2 groups=selected stride_b=1073741824", VKGEMM_ERROR_LIMIT,
             {"4294967295 bytes apart", "not 4294967296", "GROUPING_TABLE"});
-    refused("64x32x16 batch=2 groups=selected", VKGEMM_ERROR_UNSUPPORTED, {"up to 16 rows", "selects no matrices"});
+    refused("64x32x16 batch=2 groups=selected", VKGEMM_ERROR_UNSUPPORTED,
+            {"at most 16 rows or columns", "m is 64 and n is 32", "GROUPING_TABLE"});
     refused("64x32x16 per_row=2", VKGEMM_ERROR_UNSUPPORTED, {"indicesPerRow is 2"});
     plan_for(none, "4x32x16 batch=2 groups=selected stride_b=1073741820");  // 4 GiB less 16 bytes
     // Matrices of B have 2^32 elements together, but an address of 64 bits each. SwiftShader has no f16 in memory.

@@ -103,6 +103,7 @@ std::array<Operand, 4> operands(const Problem&);
 uint64_t rows_of_a(const Problem& completed);  // m, but fewer if indices share them
 
 inline constexpr uint64_t most_groups_of_table = 1 << 20;
+inline constexpr uint64_t most_selected_side = 16;  // m or n of VKGEMM_GROUPING_SELECTED: few rows or columns
 
 /// The sizes and places of the products are in a table in memory. Those of a batch that selects matrices of B are not.
 inline bool has_table(const Problem& p) {

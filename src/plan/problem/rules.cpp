@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plan/problem/rules.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "plan/base/concat.h"
@@ -39,6 +40,9 @@ std::string check_selected(const Problem& p) {
     constexpr std::string_view selects = "a batch that selects matrices of B ";
     if (p.batch == 0 || p.batch > most_groups_of_table)
         return concat({selects, "has 1 to ", most_groups_of_table, " products, not ", p.batch});
+    if (std::min(p.m, p.n) > most_selected_side)
+        return concat({selects, "has products of at most ", most_selected_side, " rows or columns; m is ", p.m,
+                       " and n is ", p.n, ". VKGEMM_GROUPING_TABLE takes larger ones"});
     if (p.upTo) return concat({selects, "has fixed sizes; leave upTo (", p.upTo, ") 0"});
     if (p.cSource != VKGEMM_C_NONE) return concat({selects, "has no C; leave cSource 0, or use VKGEMM_GROUPING_TABLE"});
     if (p.d.layout != rowMajor) return concat({selects, "has a row-major D; VKGEMM_GROUPING_TABLE takes others"});
