@@ -227,9 +227,11 @@ std::string text_of(const Explanation& e) {
                             (e.info.usesAddresses ? "device addresses" : "pushed descriptors"), "\nworkspace  ",
                             e.info.workspaceBytes, " bytes\n"});
     }
-    for (const Explanation::Dispatch& d : e.dispatches)
-        out += plan::concat({"dispatch   ", name(d.data.kernelIndex), ", ", uint64_t{d.data.groupsX} * d.data.groupsY,
-                             " work groups of ", d.data.invocations, "\n"});
+    for (const Explanation::Dispatch& d : e.dispatches) {
+        const uint64_t groups = uint64_t{d.data.groupsX} * d.data.groupsY;
+        out += plan::concat({"dispatch   ", name(d.data.kernelIndex), ", ", groups,
+                             groups == 1 ? " work group of " : " work groups of ", d.data.invocations, "\n"});
+    }
     if (!e.tuned.empty()) out += plan::concat({"tuned      ", e.tuned, "\n"});
     for (const std::string& note : e.notes) out += plan::concat({"note       ", note, "\n"});
     for (const Explanation::Candidate& c : e.candidates)

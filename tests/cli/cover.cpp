@@ -11,6 +11,7 @@ TEST_SUITE_BEGIN("cover");
 TEST_CASE("cover: what one kernel touches, as text and as a picture") {
     const Folder folder("cover");
     const Run r = run(0, "cover --kernel block_f32_64x64 --plot cover.svg");
+    CHECK_MESSAGE(!contains(r.err, "workspace"), r.err);
     expect(r.out, {"256x256x256", "65536", "1.000 times", "256\xc2\xb7(0~63) + (0~7)", "no fault"});
     const std::string svg = read("cover.svg");
     expect_picture(svg);

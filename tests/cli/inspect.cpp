@@ -27,7 +27,9 @@ TEST_CASE("inspect --bound: without assembly there is no loop, and an architectu
     const Folder folder("inspect_bound");
     const Run r = run(0, "inspect --kernel tiled_f32_8x8 --bound --json - --quiet");
     CHECK(r.json()["cases"][0]["passes"][0]["loop"].is_null());
-    expect(run(0, "inspect --kernel tiled_f32_8x8 --bound").out, {"fma", "cycles", "peak"});
+    const Run table = run(0, "inspect --kernel tiled_f32_8x8 --bound");
+    expect(table.out, {"fma", "cycles", "peak"});
+    for (const Run& told : {r, table}) expect(told.err, {"provides no assembly that --bound reads", "RADV"});
     refused(2, "inspect --kernel tiled_f32_8x8 --bound --architecture Wonder", {"--architecture", "RDNA3"});
     refused(2, "inspect --kernel tiled_f32_8x8 --architecture RDNA3", {"--bound"});
 }

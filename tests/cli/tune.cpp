@@ -53,6 +53,12 @@ TEST_CASE("tune: a row of an unknown kernel is skipped with a warning, and its p
     CHECK(rows(read("renamed.txt")).size() == 2);
 }
 
+TEST_CASE("tune: a budget that two kernels exceed is said to be exceeded") {
+    const Folder folder("tune_budget");
+    expect(run(0, "tune 64x64x64 --budget 0.1 --out rows.txt --quiet").out,
+           {"the budget was 100.0 ms", "two kernels are always tried"});
+}
+
 TEST_CASE("tune --random: too few problems for a fit; what goes beside it") {
     const Folder folder("tune_random");
     expect(run(0, "tune --random 1 --seed 3 --max-flops 2e7 --type i8 --out rows.txt --quiet").out,

@@ -156,7 +156,7 @@ int run(const Session& session, const Options& options) {
     if (Status s = is_svg("--plot", options.plot); !s) return session.fail(s);
     auto plot = OutputFile::open(options.plot);
     if (!plot) return session.fail(plot.status());
-    const auto device = session.open();
+    const auto device = session.open({.hints = false});  // what a workspace would bring is not traced
     if (!device) return session.fail(device.status());
     const bool shown = options.plot != "-";
     if (shown) print(device_line(device->info()) + "\n");

@@ -50,6 +50,12 @@ Table table_of(size_t name_width) {
 
 std::string name_of(const CompiledStep& step) { return step.function.empty() ? step.kernel->name() : step.function; }
 
+/// Whether the driver provides assembly that is read here, of a pass that multiplies.
+bool has_assembly(const CompiledPlan& plan) {
+    return std::ranges::any_of(
+        plan.steps, [](const CompiledStep& s) { return s.kernel->is_product() && program_of(s.report).has_value(); });
+}
+
 /// The loops of all passes that multiply.
 void add_loops(Table& table, const CompiledPlan& plan, const BoundOptions& bound) {
     for (const CompiledStep& step : plan.steps)
@@ -273,6 +279,9 @@ Status Inspection::run(const std::vector<Job>& jobs) {
     const std::string others = std::to_string(unfit_) + " kernels cannot serve it; vkgemm explain shows why";
     if (unfit_ && shown()) print("\n" + others + "\n");
     if (unfit_ && !shown()) warn("vkgemm: " + others);
+    if (bound_ && !all_.empty() &&
+        std::ranges::none_of(all_, [](const Inspected& one) { return has_assembly(one.plan); }))
+        warn("vkgemm: this driver provides no assembly that --bound reads; RADV, NVK, Turnip and ANV do");
     return {};
 }
 

@@ -189,6 +189,8 @@ void Tuner::summary(const std::string& path) {
     std::snprintf(gain, sizeof gain, "%.3fx", n ? std::exp(gain_ / static_cast<double>(n)) : 1);
     std::string text =
         "\n" + std::to_string(n) + (n == 1 ? " problem" : " problems") + " tuned in " + seconds_text(passed());
+    if (passed() > 1.1 * budget_)
+        text += " (the budget was " + seconds_text(budget_) + ", but two kernels are always tried)";
     if (n)
         text += ", " + std::to_string(better_) + " with a gain, " + gain + " in the geometric mean; written to " + path;
     if (known_) text += "; " + std::to_string(known_) + " had a row";
