@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# NumPy's own tests of linear algebra, einsum and dot, without libvkgemm_blas.so and with it preloaded, when every
-# product is computed on the device. It passes if the same tests pass, many calls were on the device, and no tile fell
-# back.
+# NumPy's own tests of linear algebra, einsum and dot, or SciPy's of BLAS, solving and factors, without
+# libvkgemm_blas.so and with it preloaded, when every product is computed on the device. It passes if the same tests
+# pass, many calls were on the device, and no tile fell back.
 #   cmake "-DWITH=<tools/with and its arguments>" -DPYTHON=<python3> -DLIBRARY=<libvkgemm_blas.so> -DWORK=<folder>
-#         [-DACCURACY=<VKGEMM_BLAS_ACCURACY>] -P numpy.cmake
+#         [-DACCURACY=<VKGEMM_BLAS_ACCURACY>] [-DSCIPY=ON] -P numpy.cmake
 cmake_minimum_required(VERSION 3.24)
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
@@ -13,8 +13,13 @@ set(ENV{PYTHONDONTWRITEBYTECODE} 1)
 # 2^31 elements, and what is not linear algebra in test_multiarray.py. Without conftest.py hypothesis is not needed.
 set(chosen "not huge and (TestSolve or not generalized)")
 string(APPEND chosen " and (not multiarray or Dot or Matmul or Inner or Vdot)")
-set(pytest -m pytest -q -rA --tb=short --noconftest -p no:cacheprovider -k ${chosen} --pyargs numpy.linalg
-  numpy.core.tests.test_einsum numpy.core.tests.test_multiarray)
+set(modules numpy.linalg numpy.core.tests.test_einsum numpy.core.tests.test_multiarray)
+if(SCIPY)
+  set(chosen "test")
+  set(modules test_blas test_fblas test_basic test_decomp_cholesky test_solvers)
+  list(TRANSFORM modules PREPEND scipy.linalg.tests.)
+endif()
+set(pytest -m pytest -q -rA --tb=short --noconftest -p no:cacheprovider -k ${chosen} --pyargs ${modules})
 # run(NAME COMMAND...): sets NAME to the tests that passed, and `report` and `log` to what was printed.
 function(run name)
   execute_process(COMMAND ${ARGN} ${PYTHON} ${pytest} WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE report
