@@ -158,8 +158,8 @@ typedef enum VkgemmAccuracy {
      * workspace is required. There are no pairs and no groups (otherwise UNSUPPORTED). With a packed operand, upTo,
      * batchInvariant, or a step that reads a residual, k is at most 131072 (otherwise LIMIT). */
     VKGEMM_ACCURACY_F64_SPLIT = 5,
-    /* Like F64_SPLIT, with 18 products of int8 in place of 15, for elements whose exponents differ much in a row of A
-     * or in a column of B: the error relative to the norms is 2400 times smaller. */
+    /* Like F64_SPLIT with 18 products of int8 instead of 15, which takes a fifth more workspace: for rows of A or
+     * columns of B whose elements differ much in size. The error relative to the norms is 2500 times smaller. */
     VKGEMM_ACCURACY_F64_SPLIT_WIDE = 6,
     VKGEMM_ACCURACY_MAX_ENUM = 0x7fffffff
 } VkgemmAccuracy;
