@@ -58,7 +58,8 @@ TEST_CASE("schedule: the workspace ends with the slices of K, which begin behind
         CAPTURE(line);
         const Schedule s = schedule_of(device("h200"), line, forced("tiled_f32_8x8", "PACK=4,SPLIT=3"));
         CHECK((s.partial_offset >= s.b.offset + s.b.bytes && s.partial_offset % region_alignment == 0));
-        CHECK(s.workspace_bytes() == s.partial_offset + s.split.workspace_bytes(s.problem, s.sums_pitch() * s.sum_bytes));
+        const uint64_t row_bytes = s.sums_pitch() * s.sum_bytes;
+        CHECK(s.workspace_bytes() == s.partial_offset + s.split.workspace_bytes(s.problem, row_bytes));
     }
 }
 
