@@ -80,9 +80,9 @@ void print_choice(const Session& session, const Case& c, const Explained& e) {
     if (const std::string groups = group_text(e.info); !groups.empty()) table.add({"groups", groups});
     size_t number = 0;
     for (const VkgemmDispatch& d : e.choice.dispatches())
-        table.add({"pass " + std::to_string(++number),
-                   std::string(d.kernel) + ", " + groups_text(uint64_t{d.groupsX} * d.groupsY) + " of " +
-                       std::to_string(d.invocations)});
+        table.add({"pass " + std::to_string(++number), std::string(d.kernel) + ", " +
+                                                           groups_text(uint64_t{d.groupsX} * d.groupsY) + " of " +
+                                                           std::to_string(d.invocations)});
     print(table.body(session.colored()));
     if (*e.info.tunedRow) print(wrapped(std::string("decided by a tuned row: ") + e.info.tunedRow, 0));
     const Kernel& kernel = all_kernels()[chosen.kernelIndex];
