@@ -55,7 +55,7 @@ TEST_CASE("tune: a row of an unknown kernel is skipped with a warning, and its p
 
 TEST_CASE("tune: a budget that two kernels exceed is said to be exceeded") {
     const Folder folder("tune_budget");
-    expect(run(0, "tune 64x64x64 --budget 0.1 --out rows.txt --quiet").out,
+    expect(run(0, "tune 256x256x256 --budget 0.1 --out rows.txt --quiet").out,
            {"the budget was 100.0 ms", "two kernels are always tried"});
 }
 
