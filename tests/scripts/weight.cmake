@@ -6,7 +6,7 @@
 cmake_minimum_required(VERSION 3.24)
 set(most_library 4200000)  # bytes of the static library: half of it are names, headers and relocations that no program keeps
 set(most_full 2100000)     # what it adds to a program
-set(most_f32 490000)       # what a library of f32 alone, without machine code, adds to a program
+set(most_f32 500000)       # what a library of f32 alone, without machine code, adds to a program
 file(MAKE_DIRECTORY ${WORK})
 
 function(run)
