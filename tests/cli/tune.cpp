@@ -53,7 +53,7 @@ TEST_CASE("tune: a row of an unknown kernel is skipped with a warning, and its p
     CHECK(rows(read("renamed.txt")).size() == 2);
 }
 
-TEST_CASE("tune: a budget that two kernels exceed is said to be exceeded") {
+TEST_CASE("tune: the summary names a budget that two kernels exceed") {
     const Folder folder("tune_budget");
     expect(run(0, "tune 256x256x256 --budget 0.1 --out rows.txt --quiet").out,
            {"the budget was 100.0 ms", "two kernels are always tried"});
