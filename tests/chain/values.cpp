@@ -91,6 +91,18 @@ TEST_CASE("chains: a single product, a wide one, and a column-major D") {
                .d_column_major = true});
 }
 
+TEST_CASE("chains: more weights and biases than a work group asks for at once") {
+    for (const vkgemm::Type type : {VKGEMM_TYPE_F32, VKGEMM_TYPE_F16}) {
+        if (type != VKGEMM_TYPE_F32 && !stores_16_bits()) continue;
+        CAPTURE(int(type));
+        same_bits({.type = type,
+                   .rows = 20,
+                   .inputs = 16,
+                   .layers = {{.width = 64, .act = relu, .bias = true, .b_column_major = true},
+                              {.width = 24, .bias = true}}});
+    }
+}
+
 TEST_CASE("chains: one dispatch of f32 on every GPU with device addresses") {
     if (!device().hasAddresses()) return;
     NetworkCase c = renderer(VKGEMM_TYPE_F32);
@@ -226,6 +238,9 @@ TEST_CASE("chains: NaN and infinity pass through as through separate products") 
         net.set_a(3, 2, std::nan(""));
         net.set_a(17, c.inputs - 1, inf);
         net.set_a(39, 0, -inf);
+        net.set_a(5, 1, std::copysign(std::nan(""), -1.0));
+        net.set_a(23, 0, inf);  // whose sum is a NaN that the device makes
+        net.set_a(23, 1, -inf);
         net.run_separately();
         const std::vector<double> expected = net.d(2);
         const auto chain = make_chain(net.chain_problem());
