@@ -3,6 +3,7 @@
 
 #include "fuzz/promise.h"
 #include "host/capture.h"
+#include "plan/choice/device_kernels.h"
 #include "plan/choice/tuned.h"
 #include "plan/device/disabled_kernels.h"
 #include "plan/problem/problem_text.h"
@@ -28,6 +29,12 @@ const std::vector<DeviceCaps>& devices() {
     return all;
 }
 
+/// What each of them can run: found once, because that takes far longer than a choice.
+const std::vector<DeviceKernels>& device_kernels() {
+    static const std::vector<DeviceKernels> all(devices().begin(), devices().end());
+    return all;
+}
+
 /// A refusal has a reason. A character that it names is in the text or just behind it.
 void check_refusal(const Status& r, std::string_view text) {
     promise(!r.text.empty(), "a refusal says why");
@@ -39,12 +46,13 @@ void check_refusal(const Status& r, std::string_view text) {
 }
 
 /// A valid problem gets a choice and steps, or is refused with a reason.
-void plan_on(const DeviceCaps& device, const Problem& completed) {
+void plan_on(const DeviceKernels& kernels, const Problem& completed) {
+    const DeviceCaps& device = kernels.caps();
     const Normalised n = normalise(completed);
     if (const auto why = unfit_levels(completed, n)) return promise(!why->text.empty(), "a refusal says why");
     Request request;
     request.workspace_limit = uint64_t{64} << 20;
-    const auto choice = select(device, n.problem, request);
+    const auto choice = select(kernels, n.problem, request);
     if (!choice) return promise(!choice.status().text.empty(), "a refusal says why");
     const Steps steps = make_steps(*choice, completed, n, device, request);
     promise(!steps.steps.empty(), "what is chosen has a step");
@@ -76,7 +84,7 @@ void problem(std::string_view text) {
     if (!completed) return check_refusal(completed.status(), text);
     promise(same(*completed, *twice), "the line of a problem means the same again");
     if (is_empty(*completed)) return;
-    for (const DeviceCaps& device : devices()) plan_on(device, *completed);
+    for (const DeviceKernels& device : device_kernels()) plan_on(device, *completed);
 }
 
 void tile(std::string_view text) {
