@@ -9,7 +9,6 @@ void add_to_render_graph(const VkgemmRunAccess* access);
 
 void embedding(VkInstance instance, VkPhysicalDevice gpu, VkDevice device, VkCommandBuffer cmd, VkBuffer a, VkBuffer b,
                VkBuffer d, VkBuffer table, VkBuffer packed, PFN_vkGetInstanceProcAddr vkGetInstanceProcAddr,
-               PFN_vkCmdCopyBuffer vkCmdCopyBuffer, VkBuffer on_the_host, const VkgemmGroup* copy_of_table,
                uint32_t rows_of_this_step) {
     /* [code of the page] */
 }
