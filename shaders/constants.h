@@ -51,6 +51,7 @@
     X(52, FORMAT_RESIDUAL, "likewise of the residual")                                      \
     X(53, SLOPE, "bits of the f32 slope of VKGEMM_STEP_LEAKY_RELU")                         \
     X(54, SCALARS, "what is in VkgemmScalars, SCALARS_* bits; by addresses alone")          \
-    X(55, PAIR, "1: a gate is the product by B2, which is in C's place, with its bias in the residual's")
+    X(55, PAIR, "1: a gate is the product by B2, in C's place, its bias in the residual's") \
+    X(56, PRODUCTS, "f64 from int8: of how many products, one for each modulus")
 
 #endif

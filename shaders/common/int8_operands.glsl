@@ -13,7 +13,7 @@ VKGEMM_TILE_CONSTANTS(X)
 VKGEMM_PROBLEM_CONSTANTS(X)
 #undef X
 layout(local_size_x_id = 0) in;  // WG
-const bool WIDE = STAGES == MODULI_WIDE;  // how many moduli there are
+const bool WIDE = PRODUCTS == MODULI_WIDE;
 layout(push_constant, std430) uniform Push { GemmArgs args; };
 
 // WORDS declares an operand of such elements. AT is element i of it: a descriptor begins `first` elements before the

@@ -2,7 +2,6 @@
 // The last passes of f64 from int8: the rules that the shaders join_int8 and finish_f64 rely on.
 #pragma once
 #include "plan/kernels/family.h"
-#include "shaders/split_int8/family.h"
 
 namespace vkgemm::plan::family {
 
@@ -13,12 +12,8 @@ constexpr void rules_of_elements(const Tile& t, TileRules& r) {
 
 inline constexpr Family join_int8 = {
     .name = "join_int8",
-    .reads = constant::WG | constant::BM | constant::BN | constant::SG | constant::STAGES,
-    .rules =
-        [](const Tile& t, TileRules& r) {
-            rules_of_elements(t, r);
-            rule_of_moduli(t, r);
-        },
+    .reads = constant::WG | constant::BM | constant::BN | constant::SG,
+    .rules = rules_of_elements,
     .shared_bytes = no_shared_bytes,
     .refuses = [](const Problem&) -> const char* { return "joins sums of int8 and computes no product"; },
     .in_integers = true,

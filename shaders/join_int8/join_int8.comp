@@ -40,10 +40,10 @@ uvec2 finite_product(uint row, uint col, int exponent) {
     const uint slices = (k + args.k_chunk - 1) / args.k_chunk;
     const uint plane = args.m * args.batch_a, at = row * args.batch_a + col;
     int sums[MODULI_WIDE];
-    [[unroll]] for (uint t = 0; t < STAGES; ++t) sums[t] = left(at + t * plane);
+    [[unroll]] for (uint t = 0; t < PRODUCTS; ++t) sums[t] = left(at + t * plane);
     for (uint s = 1; s < slices; ++s)
-        [[unroll]] for (uint t = 0; t < STAGES; ++t)
-            sums[t] += left(at + (s * STAGES + t) * plane);
+        [[unroll]] for (uint t = 0; t < PRODUCTS; ++t)
+            sums[t] += left(at + (s * PRODUCTS + t) * plane);
     clear_limbs();
 #define X(t, inverse, l0, l1, l2, l3, l4, l5, l6) \
     ADD_SHARE(t, OF_REMAINDERS ? uint(sums[t]) : left_of_sum(sums[t], t), inverse, l0, l1, l2, l3, l4, l5, l6)

@@ -2,24 +2,17 @@
 // The first pass of f64 from int8: the rules that the shader split_int8 relies on.
 #pragma once
 #include "plan/kernels/family.h"
-#include "shaders/common/moduli.h"
 #include "shaders/split_int8/shared_memory.h"
 
 namespace vkgemm::plan::family {
 
-constexpr void rule_of_moduli(const Tile& t, TileRules& r) {
-    r.check(t.STAGES == MODULI || t.STAGES == MODULI_WIDE, "there are 15 moduli or 18", "STAGES", t.STAGES, "or",
-            MODULI_WIDE);
-}
-
 inline constexpr Family split_int8 = {
     .name = "split_int8",
-    .reads = constant::WG | constant::BM | constant::BN | constant::SG | constant::STAGES,
+    .reads = constant::WG | constant::BM | constant::BN | constant::SG,
     .rules =
         [](const Tile& t, TileRules& r) {
             r.multiple("rows have equally many invocations", "WG", t.WG, "BM", t.BM);
             r.multiple("a row of the tile is whole words of int8", "BN", t.BN, "elements", 4);
-            rule_of_moduli(t, r);
         },
     .shared_bytes = [](const Tile& t, const ElementBytes&) -> uint64_t {
         return uint64_t{8} * (SPLIT_INT8_TILE(t.BM, t.BN) + t.WG + t.BM);

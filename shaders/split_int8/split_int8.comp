@@ -129,7 +129,7 @@ void write_planes(uint row0, uint k0) {
         if (row0 + row >= args.m || k0 + k >= args.ldd) continue;
         const Four x = whole_numbers(row, k);
 #define X(t, p, reciprocal, of_20, of_40, of_60) \
-    if (t < STAGES) put(at + t * plane, remainders(x, t, of_20, of_40, of_60));
+    if (t < PRODUCTS) put(at + t * plane, remainders(x, t, of_20, of_40, of_60));
         VKGEMM_MODULI(X)
 #undef X
     }

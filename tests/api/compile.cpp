@@ -217,6 +217,7 @@ TEST_CASE("keys that cannot be used") {
         {"0.2.0 naive_f32_8x8 images WG=64,BM=8,BN=8", {"'images'", "descriptors", "addresses"}},
         {"0.2.0 naive_f32_8x8 addresses WG=64,BX=8", {"BX"}},
         {"0.2.0 naive_f32_8x8 addresses WG=64 WHOLE=2", {"WHOLE is 2", "limit of 1"}},
+        {"0.2.0 join_int8_128 addresses WG=128 PRODUCTS=19", {"PRODUCTS is 19", "the limit of 18"}},
         {"0.2.0 naive_f32_8x8 addresses WG=64 STEP_0=99", {"STEP_0 is 99", "limit of " + last_step}},
         {"0.2.0 naive_f32_8x8 addresses WG=64 WHOLE", {"'WHOLE'"}},
         {"0.2.0 naive_f32_8x8 addresses WG=64 HOLE=1", {"'HOLE=1'"}},
@@ -248,6 +249,8 @@ TEST_CASE("keys that cannot be used") {
         {"0.2.0 of_tomorrow addresses WG=64,BM=8,BN=8", {"line 1", "of_tomorrow"}},
         {"0.2.0 naive_f32_8x8 addresses WG=4096,BM=8,BN=8", {"line 1", "WG 4096"}},
         {"0.2.0 naive_f32_8x8 addresses WG=64,BM=8,BN=8,TM=1,TN=1 FORMAT_A=8", {"line 1", "reads no FORMAT_A"}},
+        {"0.2.0 naive_f32_8x8 addresses WG=64,BM=8,BN=8,TM=1,TN=1 PRODUCTS=15", {"PRODUCTS=15; split_int8 and"}},
+        {"0.2.0 join_int8_128 addresses WG=128,BM=1,BN=128 PRODUCTS=16", {"PRODUCTS=16", "15 or 18"}},
         {"0.2.0 pack_32_64x64 grouped WG=64", {"line 1", "pack_32_64x64", "not the groups of a table"}},
     };
     for (const auto& row : ignored) {

@@ -303,10 +303,10 @@ TEST_CASE("f64_split_wide: 18 products, with packed operands and a bound of thei
     REQUIRE(wide_plan);
     const std::vector<vkgemm::plan::Step>& s = wide_plan->steps.steps;
     REQUIRE(s.size() == 3);
-    CHECK(s[0].tile.STAGES == MODULI_WIDE);
+    CHECK(s[0].constants.PRODUCTS == MODULI_WIDE);
     CHECK(s[1].args.batch == MODULI_WIDE);
-    CHECK(s[2].tile.STAGES == MODULI_WIDE);
-    CHECK(plan.steps.steps[2].tile.STAGES == MODULI);
+    CHECK(s[2].constants.PRODUCTS == MODULI_WIDE);
+    CHECK(plan.steps.steps[2].constants.PRODUCTS == MODULI);
     CHECK(wide_plan->steps.packed_keys[VKGEMM_SLOT_B] != plan.steps.packed_keys[VKGEMM_SLOT_B]);
     CHECK(wide_plan->steps.error_bound < plan.steps.error_bound);
     CHECK(wide_plan->steps.error_bound > 0x1p-53 * 1000);

@@ -17,7 +17,7 @@ Step splitting_step(const Packing& packing, const Operand& from, const Problem& 
                     VkgemmSlot written, uint64_t exponents, const DeviceCaps& dev) {
     const Matrix& to = from.is_b() ? product.b : product.a;
     Step s = unsized_step(*packing.kernel, packing.kernel->tile);
-    s.tile.STAGES = u(product.batch);
+    s.constants.PRODUCTS = u(product.batch);
     s.constants.TRANS_A = from.is_b() == (from.matrix->layout == rowMajor);  // rows are neighbours in memory
     s.constants.FORMAT_D = uint32_t(to.type);
     s.args.m = u(from.is_b() ? from.cols : from.rows);
@@ -88,7 +88,7 @@ Step joining_step(const Choice& choice, const Normalised& normalised, const Devi
     const Problem& p = normalised.problem;
     const WorkspaceInt8 at = workspace_int8(p, schedule.problem);
     Step s = elementwise_step(*schedule.split.reducer, normalised, dev);
-    s.tile.STAGES = u(schedule.problem.batch);
+    s.constants.PRODUCTS = u(schedule.problem.batch);
     s.constants.TRANS_A = p.a.layout == columnMajor;
     s.constants.TRANS_B = p.b.layout == columnMajor;
     s.args.k_chunk = u(schedule.split.chunk);

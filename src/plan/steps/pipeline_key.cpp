@@ -5,6 +5,7 @@
 
 #include "plan/base/concat.h"
 #include "plan/base/next_word.h"
+#include "shaders/common/moduli.h"
 #include "shaders/list_tiles/report.h"
 #include "vkgemm/text.hpp"
 
@@ -36,6 +37,7 @@ uint32_t most_of(const ProblemConstant& c) {
     if (c.name == "SCALARS") return SCALARS_ALPHA | SCALARS_BETA | SCALARS_CLAMP | SCALARS_MONITOR | SCALARS_LARGEST;
     if (c.name == "INDICES_PER_ROW" || c.name == "SLOPE") return UINT32_MAX;
     if (c.name == "BY_INDEX") return 2;
+    if (c.name == "PRODUCTS") return MODULI_WIDE;
     if (c.name == "TABLE_HAS")
         return TABLE_HAS_M | TABLE_HAS_N | TABLE_HAS_K | TABLE_SWAPPED | TABLE_C_IS_D | TABLE_ADDRESSES | TABLE_MIXED |
                TABLE_DIRECT | TABLE_COUNTS;
@@ -147,6 +149,11 @@ std::optional<Status> unfit(const PipelineKey& key, const DeviceCaps& dev) {
     const ProblemConstants& c = key.constants;
     if (!is_mixed && (c.FORMAT_A || c.FORMAT_B))
         return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({key.kernel->name, " reads no FORMAT_A and FORMAT_B"})};
+    const bool counts_moduli = role == Role::splitter || role == Role::joiner;
+    if (counts_moduli ? c.PRODUCTS != MODULI && c.PRODUCTS != MODULI_WIDE : c.PRODUCTS != 0)
+        return Refusal{VKGEMM_ERROR_UNSUPPORTED, concat({key.kernel->name, " cannot have PRODUCTS=", c.PRODUCTS,
+                                                         "; split_int8 and join_int8 have ", MODULI, " or ",
+                                                         MODULI_WIDE, ", other kernels none"})};
     return unfit_device(*key.kernel, key.tile, dev);
 }
 
