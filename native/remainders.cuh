@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What join_int8 needs of sums of products of int8 (shaders/common/remainders.glsl): what is left of them modulo a
-// modulus, a byte.
+// What join_int8 needs of sums of products of int8 (shaders/common/remainders.glsl): remainders by a modulus, a byte
+// each.
 #pragma once
 #include "native/store.cuh"
 #include "shaders/common/moduli.h"
@@ -11,7 +11,7 @@ namespace vkgemm::native {
 struct Modulus {
     uint32_t p, reciprocal, bias;
 
-    DEVICE uint32_t left_of(i32 sum) const {
+    DEVICE uint32_t remainder_of(i32 sum) const {
         const uint32_t x = static_cast<uint32_t>(sum) + bias;
         return x - (__umulhi(x, reciprocal) >> 7) * p;
     }
@@ -29,7 +29,7 @@ DEVICE Modulus modulus_of(uint32_t t) {
     return out;
 }
 
-/// Stores what is left of the sums of a warp: 16 rows from `row` on, 2 count columns from `col` on, in the workspace:
+/// Stores the remainders of the sums of a warp: 16 rows from `row` on, 2 count columns from `col` on, in the workspace:
 /// [slice][product][row][column], rows of ldd bytes, a multiple of 16.
 template <int count>
 DEVICE void store_remainders(const NativeArgs& x, const Staging& staging, const i32 (&sums)[count], uint32_t row,
@@ -41,7 +41,7 @@ DEVICE void store_remainders(const NativeArgs& x, const Staging& staging, const 
     for (int first = 0; first < count; first += of_box) {
         const uint32_t c = col + 2 * first;
         store_bytes(x, staging.address, staging.lane, reinterpret_cast<const i32(&)[of_box]>(sums[first]), row, c,
-                    begin + c, x.args.ldd, [&](i32 sum) { return modulus.left_of(sum); });
+                    begin + c, x.args.ldd, [&](i32 sum) { return modulus.remainder_of(sum); });
     }
 }
 

@@ -187,7 +187,7 @@ struct Product {
     /// Of a tile that both groups share, the first adds up the even stages and the second the odd ones. The first
     /// finishes it.
     DEVICE void consume_together() const {
-        static_assert(STAGES % 2 == 0);
+        static_assert(STAGES % 2 == 0 && sizeof(A) == 2);  // no remainders of int8, lines of fp8, or warps of f64
         const uint32_t warp = __shfl_sync(~0u, threadIdx.x / 32 - 4, 0), group = warp / 4, lane = threadIdx.x % 32;
         const uint64_t a = descriptor(a_tile(0), a_along_k), b = descriptor(b_tile(0), b_along_k);
         const Finish<D> finish(x);

@@ -152,7 +152,7 @@ typedef enum VkgemmAccuracy {
      * multiplied as for NARROW. */
     VKGEMM_ACCURACY_MXINT8 = 4,
     /* For A, B, C and D in f64. Whole numbers are made of the rows of A and the columns of B, and 15 products of int8
-     * give what is left of their product modulo 15 numbers, which together is the product itself. The error of an
+     * give the remainders of their product by 15 numbers, which together are the product itself. The error of an
      * element of D is relative to the norms of its row of A and its column of B, and the bound is at most that of f64
      * arithmetic. Every device gives the same bits, and none needs shaderFloat64. Infinities and NaN propagate. A
      * workspace is required. There are no pairs and no groups (otherwise UNSUPPORTED). With a packed operand, upTo,

@@ -12,7 +12,7 @@
 #define MODULI_PAD_N 16u       // bytes that a row of remainders is a multiple of
 
 // X(t, p, reciprocal, 2^20, 2^40, 2^60) for each modulus p = p_t:
-//   reciprocal     2^39 / p, rounded so that x - floor(x * reciprocal / 2^39) * p is what is left of x modulo p, or p
+//   reciprocal     2^39 / p, rounded so that x - floor(x * reciprocal / 2^39) * p is the remainder of x, or p
 //                  more, and fits a byte, for every x below 2^32
 //   2^20, ...      modulo p
 #define VKGEMM_MODULI(X)                   \

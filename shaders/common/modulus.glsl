@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is left of a whole number modulo a modulus.
+// The remainder of a whole number.
 #ifndef VKGEMM_MODULUS_GLSL
 #define VKGEMM_MODULUS_GLSL
 #include "common/moduli.h"
@@ -9,14 +9,15 @@
 const uvec3 MODULUS[MODULI_WIDE + 1] = uvec3[MODULI_WIDE + 1](uvec3(0) VKGEMM_MODULI(X));  // behind an empty one
 #undef X
 
-// What is left of x, or p more: a byte.
-uint left_of(uint x, uvec3 modulus) {
+// The remainder of x, or p more: a byte.
+uint remainder_of(uint x, uvec3 modulus) {
     uint quotient, low;
     umulExtended(x, modulus.y, quotient, low);
     return x - (quotient >> 7) * modulus.x;
 }
-uvec4 left_of(uvec4 x, uvec3 modulus) {
-    return uvec4(left_of(x.x, modulus), left_of(x.y, modulus), left_of(x.z, modulus), left_of(x.w, modulus));
+uvec4 remainder_of(uvec4 x, uvec3 modulus) {
+    return uvec4(remainder_of(x.x, modulus), remainder_of(x.y, modulus), remainder_of(x.z, modulus),
+                 remainder_of(x.w, modulus));
 }
 
 #endif

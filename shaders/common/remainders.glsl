@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What join_int8 needs of a sum of products of int8: what is left of it modulo the modulus that this product of the
-// batch is for. It takes one byte in the workspace, where the sum takes four.
+// What join_int8 needs of a sum of products of int8: its remainder by the modulus that this product of the batch is
+// for. It takes one byte in the workspace, where the sum takes four.
 #ifndef VKGEMM_REMAINDERS_GLSL
 #define VKGEMM_REMAINDERS_GLSL
 #include "common/modulus.glsl"
@@ -9,7 +9,7 @@ OPERAND(remainder, u8, BIND_D, )  // [slice][product][row][column], rows of ldd 
 
 uvec4 remainders_of(ivec4 sums) {
     const uvec3 modulus = MODULUS[batch + 1];
-    return left_of(uvec4(sums) + modulus.z, modulus);
+    return remainder_of(uvec4(sums) + modulus.z, modulus);
 }
 
 // The workspace begins where its descriptor does.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The last pass of f64 from int8: makes each element of D of what the products of int8 left in the workspace, a sum for
-// each modulus, or what remains of it (common/remainders.glsl), and of the exponents that split_int8 scaled its row and
+// each modulus, or its remainder (common/remainders.glsl), and of the exponents that split_int8 scaled its row and
 // column by. Only integers are used, so the device needs no f64, and every device gives the same bits.
 //
 //     bias: sums or remainders, plane by plane (slices of K follow)          an invocation: one element
 //     +---------+  +---------+                                               1. each sum modulo its p, or as it is
-//     |    #    |  |    #    |  ...  m rows, batch_a apart                   2. the number that leaves these
+//     |    #    |  |    #    |  ...  m rows, batch_a apart                   2. the number with these remainders
 //     +---------+  +---------+                                               3. times 2^(-mu - nu), rounded once
 //     scale: m exponents of rows; residual: n of columns                     4. alpha, beta and C
 //
@@ -25,13 +25,13 @@ WORDS(residual, int, 4, BIND_RESIDUAL, readonly)
 
 const bool OF_REMAINDERS = FORMAT_BIAS == VKGEMM_TYPE_U8;  // whose rows are whole words
 
-// What is left at the i-th place of all planes.
-int left(uint i) {
+// The i-th remainder, or sum, of all planes.
+int stored(uint i) {
     if (OF_REMAINDERS) return AT(bias, args.bias.x / 4, i / 4) >> 8 * (i & 3) & 0xff;
     return AT(bias, args.bias.x * 2, i);
 }
 
-uint left_of_sum(int sum, uint t) { return left_of(uint(sum) + MODULUS[t + 1].z, MODULUS[t + 1]); }
+uint remainder_of_sum(int sum, uint t) { return remainder_of(uint(sum) + MODULUS[t + 1].z, MODULUS[t + 1]); }
 
 // The product of a finite row and column, rounded. Sums of all slices of K wrap around only where p is 2^8, remainders
 // never.
@@ -40,13 +40,13 @@ uvec2 finite_product(uint row, uint col, int exponent) {
     const uint slices = (k + args.k_chunk - 1) / args.k_chunk;
     const uint plane = args.m * args.batch_a, at = row * args.batch_a + col;
     int sums[MODULI_WIDE];
-    [[unroll]] for (uint t = 0; t < PRODUCTS; ++t) sums[t] = left(at + t * plane);
+    [[unroll]] for (uint t = 0; t < PRODUCTS; ++t) sums[t] = stored(at + t * plane);
     for (uint s = 1; s < slices; ++s)
         [[unroll]] for (uint t = 0; t < PRODUCTS; ++t)
-            sums[t] += left(at + (s * PRODUCTS + t) * plane);
+            sums[t] += stored(at + (s * PRODUCTS + t) * plane);
     clear_limbs();
 #define X(t, inverse, l0, l1, l2, l3, l4, l5, l6) \
-    ADD_SHARE(t, OF_REMAINDERS ? uint(sums[t]) : left_of_sum(sums[t], t), inverse, l0, l1, l2, l3, l4, l5, l6)
+    ADD_SHARE(t, OF_REMAINDERS ? uint(sums[t]) : remainder_of_sum(sums[t], t), inverse, l0, l1, l2, l3, l4, l5, l6)
     if (WIDE) {
         VKGEMM_SHARES_WIDE(X)
     } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A whole number from what is left of it modulo each modulus, by the Chinese remainder theorem.
+// A whole number from its remainder by each modulus, by the Chinese remainder theorem.
 #ifndef VKGEMM_JOIN_INT8_REMAINDER_GLSL
 #define VKGEMM_JOIN_INT8_REMAINDER_GLSL
 #include "common/f64_bits.glsl"
@@ -24,11 +24,11 @@ void carry_up() {
     }
 }
 
-// Adds what leaves x modulo the t-th modulus p, and nothing modulo the others: x / (P / p) modulo p, times P / p. x is
+// Adds what has the remainder x by the t-th modulus p, and 0 by the others: x / (P / p) modulo p, times P / p. x is
 // below 2^24. A limb has room for the shares of all moduli, as tests/plan/from_int8.cpp shows.
 #define ADD_SHARE(t, x, inverse, l0, l1, l2, l3, l4, l5, l6)         \
     {                                                                \
-        const uint share = left_of((x) * inverse, MODULUS[t + 1]);   \
+        const uint share = remainder_of((x) * inverse, MODULUS[t + 1]);   \
         limb[0] += share * l0;                                       \
         limb[1] += share * l1;                                       \
         limb[2] += share * l2;                                       \

@@ -29,10 +29,10 @@ uvec2 f64_exp(uvec2 x) {
     const uvec2 shifted = f64_plus(f64_times(bounded, LOG2_E), ROUNDER);
     const uvec2 n = f64_plus(shifted, f64_negated(ROUNDER));
     const uvec2 r = f64_plus(f64_plus(bounded, f64_times(n, MINUS_LN2_FIRST)), f64_times(n, MINUS_LN2_REST));
-    const int left = f64_exponent(r) - F64_BIAS + 64;
+    const int shift = f64_exponent(r) - F64_BIAS + 64;
     const uvec2 significand = f64_significand(r);
-    uvec2 size = shifted_left(significand, uint(max(left, 0)));
-    if (left < 0) size = shifted_right(significand, uint(min(-left, 63)));
+    uvec2 size = shifted_left(significand, uint(max(shift, 0)));
+    if (shift < 0) size = shifted_right(significand, uint(min(-shift, 63)));
     uvec2 sum = TAYLOR[0];
     for (uint i = 1; i < TERMS; ++i) {
         uvec2 product = times(sum, size).zw;

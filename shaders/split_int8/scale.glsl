@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How split_int8 scales a row of A or a column of B to whole numbers, and what is left of these modulo a modulus.
+// How split_int8 scales a row of A or a column of B to whole numbers, whose remainders are multiplied.
 #ifndef VKGEMM_SPLIT_INT8_SCALE_GLSL
 #define VKGEMM_SPLIT_INT8_SCALE_GLSL
 #include "common/f64_bits.glsl"
@@ -37,10 +37,10 @@ int exponent_of(uvec2 squares, uint order) {
 
 // |x| times 2^exponent without its fraction; below 2^59, or 2^70 if there are more moduli.
 uvec3 whole_of(uvec2 x, int exponent) {
-    const int left = f64_exponent(x) - F64_BIAS + exponent;
+    const int shift = f64_exponent(x) - F64_BIAS + exponent;
     const uvec2 significand = f64_significand(x);
-    if (left <= 0) return uvec3(left <= -64 ? uvec2(0u, 0u) : shifted_right(significand, uint(-left)), 0u);
-    const uint by = uint(min(left, 63));
+    if (shift <= 0) return uvec3(shift <= -64 ? uvec2(0u, 0u) : shifted_right(significand, uint(-shift)), 0u);
+    const uint by = uint(min(shift, 63));
     return uvec3(shifted_left(significand, by), WIDE ? shifted_right(significand, 64u - by).x : 0u);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first pass of f64 from int8: makes whole numbers of the rows of A, or of the columns of B, and writes what is
-// left of them modulo each modulus p. Only integers are used, so the device needs no f64, and every device writes the
-// same.
+// The first pass of f64 from int8: makes whole numbers of the rows of A, or of the columns of B, and writes their
+// remainders by each modulus p. Only integers are used, so the device needs no f64, and every device writes the same.
 //
 //     A, m x k           work group: BM rows                       D, the workspace: a plane for each modulus
 //     +-----------+      1. the largest element of each row        +---------+  +---------+
@@ -75,8 +74,7 @@ void measure(uint row0, uint row, uint lane) {
 }
 
 // Four numbers, 20 bits at a time, of 60 in all, or 80; one that is `negative` (1) is 2^60 more, or 2^80. And `low` is
-// OFFSET more, so that what is left modulo p, less OFFSET, is what an int8 holds. For p = 256, 128 and -128 are the
-// same.
+// OFFSET more, so that the remainder by p, less OFFSET, is what an int8 holds. For p = 256, 128 and -128 are the same.
 struct Four {
     uvec4 low, middle, high, top, negative;
 };
@@ -100,13 +98,13 @@ Four whole_numbers(uint row, uint k) {
     return x;
 }
 
-// What is left of them, and OFFSET more, modulo the t-th modulus.
+// Their remainders by the t-th modulus, and OFFSET more.
 uvec4 remainders(Four four, uint t, uint of_20, uint of_40, uint of_60) {
     const uvec3 modulus = MODULUS[t + 1];
     const uint of_sign = modulus.x - (WIDE ? of_40 * of_40 % modulus.x : of_60);  // -2^80 modulo p, or -2^60
     uvec4 x = four.low + four.middle * of_20 + four.high * of_40 + four.negative * of_sign;
     if (WIDE) x += four.top * of_60;
-    return left_of(x, modulus);
+    return remainder_of(x, modulus);
 }
 
 // Writes the words from the i-th on, of numbers below 256 from which OFFSET is subtracted: one word, or four of i32.

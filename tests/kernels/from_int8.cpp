@@ -117,7 +117,7 @@ TEST_CASE("f64_split: slices of K, and each kernel's edges") {
 TEST_CASE("f64_split: the sums of each family of int8, by the first of its kernels that takes them") {
     const plan::Problem of_int8 = *plan::complete(plan::parse_problem("i8*i8 8x8x8")->problem);
     std::set<std::string_view> families;
-    bool has_int8 = false;  // a device without multiplies residues as i32, which has one family
+    bool has_int8 = false;  // a device without multiplies remainders as i32, which has one family
     for (const plan::Kernel& k : plan::kernels()) {
         const std::string_view family = k.module.family.name;
         const bool may = k.module.is_product() && !k.module.is_native() && k.module.has_types_of(of_int8) && fits(k);

@@ -50,8 +50,8 @@ uint64_t power_of_2(uint32_t exponent, uint64_t p) {
 struct Modulus {
     uint64_t t, p, reciprocal, of_20, of_40, of_60;
 
-    // What is left of x, as the shaders find it (common/modulus.glsl).
-    uint64_t left_of(uint64_t x) const { return x - (x * reciprocal >> 39) * p; }
+    // The remainder of x, or p more, as the shaders find it (common/modulus.glsl).
+    uint64_t remainder_of(uint64_t x) const { return x - (x * reciprocal >> 39) * p; }
 };
 constexpr Modulus moduli[] = {
 #define X(...) {__VA_ARGS__},
@@ -134,9 +134,9 @@ TEST_CASE("f64_split: the moduli share no divisor, and every constant follows fr
         const uint64_t last = (uint64_t{1} << 32) / x.p;  // if the last quotients are right, so are all before
         for (uint64_t quotient = last - 3; quotient <= last; ++quotient)
             for (uint64_t rest = 0; rest < x.p && (quotient * x.p + rest) >> 32 == 0; ++rest) {
-                const uint64_t left = x.left_of(quotient * x.p + rest);
-                CHECK((left == rest || left == rest + x.p));
-                CHECK(left < 256);
+                const uint64_t remainder = x.remainder_of(quotient * x.p + rest);
+                CHECK((remainder == rest || remainder == rest + x.p));
+                CHECK(remainder < 256);
             }
         CHECK(x.of_20 == power_of_2(20, x.p));
         CHECK(x.of_40 == power_of_2(40, x.p));
@@ -202,11 +202,11 @@ TEST_CASE("f64_split: two splits, a batch of products, and a join, each part of 
             CHECK(s[1].offsets[BIND_D] >= s[0].offsets[BIND_D] + s[0].bytes[BIND_D]);
             CHECK(s[2].offsets[BIND_D] >= s[1].offsets[BIND_D] + s[1].bytes[BIND_D]);
             CHECK(s[3].offsets[BIND_BIAS] == s[2].offsets[BIND_D]);
-            const uint64_t left = bytes == 1 ? 1 : 4;  // remainders, or sums
-            const uint64_t sums = left * MODULI * p.m * s[3].args.batch_a * plan.choice.schedule.split.slices;
-            CHECK(s[2].constants.FORMAT_D == (left == 1 ? VKGEMM_TYPE_U8 : 0));
+            const uint64_t stored_bytes = bytes == 1 ? 1 : 4;  // remainders, or sums
+            const uint64_t sums = stored_bytes * MODULI * p.m * s[3].args.batch_a * plan.choice.schedule.split.slices;
+            CHECK(s[2].constants.FORMAT_D == (stored_bytes == 1 ? VKGEMM_TYPE_U8 : 0));
             CHECK(s[3].constants.FORMAT_BIAS == s[2].constants.FORMAT_D);
-            CHECK((left == 4 || s[2].args.ldd % MODULI_PAD_N == 0));
+            CHECK((stored_bytes == 4 || s[2].args.ldd % MODULI_PAD_N == 0));
             CHECK(s[3].args.batch_a == s[2].args.ldd);
             CHECK(plan.steps.slots[VKGEMM_SLOT_WORKSPACE].bytes == s[2].offsets[BIND_D] + sums);
             CHECK(s[3].args.k_chunk == s[2].args.k_chunk);
@@ -240,7 +240,7 @@ TEST_CASE("f64_split: a plan needs no more workspace than it states, whatever ke
     CHECK(padded > 0);
 }
 
-TEST_CASE("f64_split: kernels in machine code leave remainders of sums, as shaders do") {
+TEST_CASE("f64_split: kernels in machine code store remainders of sums, as shaders do") {
     const DeviceCaps caps = device("h200_native");
     Request request;
     request.workspace_limit = uint64_t{1} << 40;
@@ -250,7 +250,7 @@ TEST_CASE("f64_split: kernels in machine code leave remainders of sums, as shade
         const auto plan = make_plan(DeviceKernels(caps),
                                     parse_problem("f64*f64 4096x4096x4096 accuracy=f64_split")->problem, request);
         REQUIRE(plan);
-        CHECK(leaves_remainders(plan->choice.schedule));
+        CHECK(stores_remainders(plan->choice.schedule));
     }
 }
 
@@ -388,8 +388,8 @@ TEST_CASE("f64_split: sizes that vary have a kernel for each range, and stay wit
             CHECK(join.offsets[BIND_BIAS] == product.offsets[BIND_D]);
             CHECK(finish.args.m == sizes.m);
             const uint64_t slices = (product.args.k + product.args.k_chunk - 1) / product.args.k_chunk;
-            const uint64_t left = product.constants.FORMAT_D == VKGEMM_TYPE_U8 ? 1 : 4;
-            const uint64_t end = product.offsets[BIND_D] + left * MODULI * slices * sizes.m * join.args.batch_a;
+            const uint64_t stored_bytes = product.constants.FORMAT_D == VKGEMM_TYPE_U8 ? 1 : 4;
+            const uint64_t end = product.offsets[BIND_D] + stored_bytes * MODULI * slices * sizes.m * join.args.batch_a;
             CHECK(run.slots[VKGEMM_SLOT_WORKSPACE].bytes == end);
             CHECK(end <= plan.steps.slots[VKGEMM_SLOT_WORKSPACE].bytes);
         }

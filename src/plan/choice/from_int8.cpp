@@ -22,7 +22,7 @@ uint64_t bytes_of_planes(const Matrix& planes, uint64_t count) {
     return count * planes.batchStride * info(planes.type).bytes;
 }
 
-// Sums that so many slices of K leave.
+// Sums that so many slices of K have.
 uint64_t sums_of(const Schedule& s) { return s.split.slices * s.problem.batch * s.problem.m * s.sums_pitch(); }
 
 // Beyond the cost of the product.
@@ -100,8 +100,8 @@ Problem multiplied_as(Type planes, const Problem& p) {
     return out;
 }
 
-// What products leave in the workspace, of one slice of K: remainders, or sums of i32.
-Matrix left_by(const Problem& product) {
+// What products store in the workspace, of one slice of K: remainders, or sums of i32.
+Matrix stored_by(const Problem& product) {
     Matrix out = product.d;
     if (product.a.type == i8) {
         out.type = u8;
@@ -142,7 +142,7 @@ Problem multiplied(const Problem& p, const DeviceCaps& dev) {
     return is_from_int8(p) ? multiplied_as(dev.features & need::storage8 ? i8 : i32, p) : p;
 }
 
-bool leaves_remainders(const Schedule& s) { return s.problem.accumulate == u8; }
+bool stores_remainders(const Schedule& s) { return s.problem.accumulate == u8; }
 
 Schedule resized_from_int8(const Schedule& chosen, const Tile& t, const Problem& p) {
     Schedule out = chosen;
@@ -159,20 +159,20 @@ Request request_for_multiplied(const Request& request, const Problem& p, const D
     const Problem product = multiplied(p, dev);
     out.operand_alignment = 16;  // as the workspace has
     out.packs = false;
-    out.leaves_remainders = product.a.type == i8;
+    out.stores_remainders = product.a.type == i8;
     out.workspace_limit -= std::min(workspace_int8(p, product).sums, out.workspace_limit);
     return out;
 }
 
 uint64_t least_workspace(const Problem& p, const DeviceCaps& dev) {
     const Problem product = multiplied(p, dev);
-    const Matrix left = left_by(product);
-    return workspace_int8(p, product).sums + info(left.type).bytes * product.batch * left.batchStride;
+    const Matrix stored = stored_by(product);
+    return workspace_int8(p, product).sums + info(stored.type).bytes * product.batch * stored.batchStride;
 }
 
 bool reaches_workspace(const Problem& p, const DeviceCaps& dev, Binding binding) {
     Problem product = multiplied(p, dev);
-    product.d = left_by(product);
+    product.d = stored_by(product);
     const auto all = operands(product);
     return std::ranges::none_of(all, [&](const Operand& x) { return beyond_reach(product, x, dev, binding); });
 }

@@ -12,9 +12,9 @@ Problem multiplied(const Problem&, const DeviceCaps&);
 /// The schedule for a problem that differs in sizes alone, as resized().
 Schedule resized_from_int8(const Schedule&, const Tile&, const Problem& smaller);
 
-/// Whether the product leaves remainders of its sums (common/remainders.glsl), as products of int8 do: its schedule's
+/// Whether the product stores remainders of its sums (common/remainders.glsl), as products of int8 do: its schedule's
 /// problem then accumulates in u8.
-bool leaves_remainders(const Schedule&);
+bool stores_remainders(const Schedule&);
 
 /// The request for what is multiplied: it gets the workspace that the operands leave.
 Request request_for_multiplied(const Request&, const Problem&, const DeviceCaps&);

@@ -26,7 +26,7 @@ struct Request {
     enum class Native : uint8_t { allowed, excluded } native = Native::allowed;
     bool count_indices = false;      // a run counts the indices that it skips
     bool packs = true;               // a first pass may pack operands
-    bool leaves_remainders = false;  // sums are for join_int8, which takes their remainders of a byte
+    bool stores_remainders = false;  // sums are for join_int8, which takes their remainders of a byte
     bool corrected = true;           // costs take the terms of tiles into account (choice/tile_terms.h)
     const Problem* least = nullptr;  // smaller sizes that the kernel must serve too; null: none. Normalised
 };

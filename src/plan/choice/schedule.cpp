@@ -84,7 +84,7 @@ Result<Schedule> schedule_of(uint32_t mask, const Kernel& k, const Tile& t, cons
                              const ScheduleSearch& search) {
     Schedule schedule;
     schedule.problem = p;
-    const bool is_short = search.request.leaves_remainders;
+    const bool is_short = search.request.stores_remainders;
     schedule.sums_unit = is_short ? MODULI_PAD_N : k.module.family.pads_sums ? 4 : 1;
     schedule.sum_bytes = is_short ? info(u8).bytes : info(p.accumulate).bytes;
     schedule.split = {1, p.k, nullptr};

@@ -52,7 +52,7 @@ Step multiplying_step(const Choice& choice, const Normalised& normalised, const 
     s.constants.PARTIAL = 1;
     s.constants.ALIGNED &= ~uint32_t{WIDE_C | WIDE_D};
     clear_epilogue(s.constants);
-    if (leaves_remainders(schedule)) s.constants.FORMAT_D = VKGEMM_TYPE_U8;
+    if (stores_remainders(schedule)) s.constants.FORMAT_D = VKGEMM_TYPE_U8;
     s.args = args_of(p);
     s.args.k_chunk = u(schedule.split.chunk);
     s.args.ldd = u(schedule.sums_pitch());
@@ -93,7 +93,7 @@ Step joining_step(const Choice& choice, const Normalised& normalised, const Devi
     s.constants.TRANS_B = p.b.layout == columnMajor;
     s.args.k_chunk = u(schedule.split.chunk);
     s.args.batch_a = u(schedule.sums_pitch());
-    if (leaves_remainders(schedule)) s.constants.FORMAT_BIAS = VKGEMM_TYPE_U8;
+    if (stores_remainders(schedule)) s.constants.FORMAT_BIAS = VKGEMM_TYPE_U8;
     s.slots[BIND_BIAS] = VKGEMM_SLOT_WORKSPACE;
     s.offsets[BIND_BIAS] = schedule.partial_offset;
     s.slots[BIND_SCALE] = split_slot(schedule.a, true, normalised);
@@ -127,7 +127,7 @@ Step joining_step(const Choice& choice, const Normalised& normalised, const Devi
     return s;
 }
 
-// The epilogue, of what the join has left in the workspace. The bounds of a clamp, which alpha and beta displace, are
+// The epilogue, of what the join has stored in the workspace. The bounds of a clamp, which alpha and beta displace, are
 // in batch_c and batch_d: a k of 0 clears the other strides.
 Step finishing_step(const Choice& choice, const Normalised& normalised, const DeviceCaps& dev) {
     const Problem& p = normalised.problem;
