@@ -173,7 +173,7 @@ class Engine {
     uint64_t compiled() const { return compiled_; }    // plans whose kernels were not there
     uint64_t products() const { return next_; }        // of all calls
     uint64_t from_int8() const { return from_int8_; }  // products of f64 that were computed from those of int8
-    void count(VkgemmAccuracy accuracy) { from_int8_ += accuracy >= VKGEMM_ACCURACY_F64_SPLIT ? 1 : 0; }
+    void count(VkgemmAccuracy accuracy) { from_int8_ += isFromInt8(accuracy) ? 1 : 0; }
     bool is_broken() const { return broken_; }
     const Spent& spent() const { return spent_; }
     /// `traced`: the products are timed by the device from now on, if it can.

@@ -59,6 +59,9 @@ using Layout = VkgemmLayout;
 inline constexpr Layout rowMajor = VKGEMM_LAYOUT_ROW_MAJOR, columnMajor = VKGEMM_LAYOUT_COLUMN_MAJOR;
 inline constexpr uint64_t broadcast = VKGEMM_BROADCAST;
 
+/// Whether f64 is computed from products of int8.
+constexpr bool isFromInt8(VkgemmAccuracy accuracy) { return accuracy >= VKGEMM_ACCURACY_F64_SPLIT; }
+
 /// VkgemmMatrix
 struct Matrix {
     Type type = VKGEMM_TYPE_DEFAULT;

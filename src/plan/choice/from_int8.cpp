@@ -91,7 +91,7 @@ Problem multiplied_as(Type planes, const Problem& p) {
     out.m = p.m;
     out.n = p.n;
     out.k = round_up(p.k, MODULI_PAD_K);
-    out.batch = p.accuracy == VKGEMM_ACCURACY_F64_SPLIT_WIDE ? MODULI_WIDE : MODULI;
+    out.batch = moduli_of(p);
     out.a.type = out.b.type = planes;
     out.b.layout = columnMajor;
     out.upTo = p.upTo & (VKGEMM_UP_TO_M | VKGEMM_UP_TO_N);

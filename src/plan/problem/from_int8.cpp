@@ -13,6 +13,8 @@ Refusal unfit_int8(const Problem& p, std::string_view what, std::string_view rem
 
 }  // namespace
 
+uint32_t moduli_of(const Problem& p) { return p.accuracy == VKGEMM_ACCURACY_F64_SPLIT_WIDE ? MODULI_WIDE : MODULI; }
+
 std::optional<Status> check_from_int8(const Problem& p) {
     constexpr std::string_view other = "leave the accuracy at its default";
     for (const Type t : {p.a.type, p.b.type, p.c.type, p.accumulate, p.d.type})

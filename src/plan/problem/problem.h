@@ -117,8 +117,9 @@ bool has_pitches(const Operand&, uint32_t operand_alignment);  // the same, but 
 uint32_t wide_bytes(Type);  // of which its rows must be multiples for that: four elements, or 16 bytes
 
 std::string_view accuracy_name(VkgemmAccuracy);  // in the text of a problem: "f32_split"
-/// Whether a product of f64 is computed from products of int8.
-inline bool is_from_int8(const Problem& p) { return p.accuracy >= VKGEMM_ACCURACY_F64_SPLIT; }
+/// Whether a product of f64 is computed from products of int8, and of how many: one for each modulus.
+inline bool is_from_int8(const Problem& p) { return isFromInt8(p.accuracy); }
+uint32_t moduli_of(const Problem&);
 /// Why this one, whose types are filled in, cannot be.
 std::optional<Status> check_from_int8(const Problem&);
 /// Whether A and B have different types, or one of them is a block format or a float of 8 bits. Such operands are read

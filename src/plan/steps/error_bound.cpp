@@ -35,7 +35,7 @@ double bound_from_int8(double k, bool wide) {
 // is at most k max|A| max|B|: to first order k/2 * eps * k, bounded here by the textbook gamma_(k+1) * k. Then one
 // rounding to D's type. From parts it is four times that (docs/accuracy.md).
 double error_bound_of(const Problem& p, const Kernel* kernel) {
-    if (is_from_int8(p)) return bound_from_int8(double(p.k), p.accuracy == VKGEMM_ACCURACY_F64_SPLIT_WIDE);
+    if (is_from_int8(p)) return bound_from_int8(double(p.k), moduli_of(p) == MODULI_WIDE);
     const TypeInfo& acc = info(p.accumulate);
     const double rounding = info(p.d.type).is_float ? std::ldexp(1.0, -info(p.d.type).exact_bits) : 0;
     if (is_scaled(p)) return (2 * std::ldexp(1.0, -info(f32).exact_bits) + rounding) * double(p.k);

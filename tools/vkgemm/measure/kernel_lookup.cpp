@@ -81,7 +81,7 @@ std::string types_of(const Kernel& k) {
 }
 
 bool has_types(const Kernel& k, const Problem& problem) {
-    if (problem.accuracy >= VKGEMM_ACCURACY_F64_SPLIT)
+    if (isFromInt8(problem.accuracy))
         return k.info.a == k.info.b && (k.info.a == VKGEMM_TYPE_I8 || k.info.a == VKGEMM_TYPE_I32) &&
                k.info.d == VKGEMM_TYPE_I32;
     const Resolved resolved = resolve(problem);
