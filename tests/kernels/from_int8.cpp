@@ -261,7 +261,8 @@ TEST_CASE("f64_split_wide: products of i32, what comes packed, slices of K, bloc
 
 TEST_CASE("f64_split: what it cannot do is refused with the limit") {
     CHECK(refusal("f64*f64 4x4x131073 invariant") ==
-          "k is 131073, above the limit of 131072 for accuracy=f64_split with batchInvariant");
+          "k is 131073, above the limit of 131072 for accuracy=f64_split with batchInvariant; compute it as several "
+          "products of a smaller k, each later one with beta 1");
     CHECK(refusal("f32*f32 4x4x4").find("is for f64 throughout, not for f32") != std::string::npos);
     CHECK(refusal("f64*f64 4x4x4 pair=relu").find("second has a gate") != std::string::npos);
     CHECK(refusal("f64*f64 4x4x131073 residual") ==

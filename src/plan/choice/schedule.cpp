@@ -139,7 +139,7 @@ Result<Schedule> best_of_all(const TiledKernel& tiled, const Problem& p, Schedul
     if (!search.request.packs && (k.module.family.packs_fragments || t.PACK > 1 || converted(k, p)))
         return search.refusal(VKGEMM_ERROR_UNSUPPORTED,
                               {"packs operands in a first pass, but their strides vary from run to run, "
-                               "or accuracy=f64_split has laid them out already"});
+                               "or accuracy=f64_split or f64_split_wide has laid them out already"});
     if (k.module.family.packs_fragments) {
         if (t.PACK && t.PACK != 4)
             return search.refusal(VKGEMM_ERROR_TILE, {"reads A and B as a first pass has laid them out; PACK is ",

@@ -27,7 +27,9 @@ std::optional<Status> check_from_int8(const Problem& p) {
                                                    " for accuracy=", accuracy_name(p.accuracy), " with ",
                                                    (is_packed          ? "an operand that comes packed"
                                                     : p.batchInvariant ? "batchInvariant"
-                                                                       : "sizes that vary (upTo)")})};
+                                                                       : "sizes that vary (upTo)"),
+                                                   "; compute it as several products of a smaller k, each later one "
+                                                   "with beta 1"})};
     if (p.k > MODULI_MOST_K)
         for (const EpilogueStep& s : p.epilogue)  // which may be D, where slices of K are added up
             if (info(s.kind).shape == StepShape::MATRIX)
