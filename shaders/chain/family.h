@@ -52,31 +52,32 @@ inline const std::array chain_modules = {
 };
 #undef CHAIN_ROW
 
-/// How a work group divides rows on the matrix units. The first tile that fits is taken, or a later one that has a
-/// `turn` and takes less time for the rows: the larger a turn, the less often the weights are read for a row, and the
-/// more rows are missing from the last turn.
+/// How a work group divides rows on the matrix units. The first tile that fits is taken, or a later one whose time is
+/// known and less for the rows: the more rows a wave of work groups computes, the less often the weights are read for a
+/// row, and the more rows are missing from the last wave.
 struct ChainTile {
-    uint32_t subgroups;  // of a work group
-    uint32_t matrices;   // of rows that a subgroup computes at once
-    bool resident;       // the weights of all layers are in shared memory
-    uint32_t groups;     // of a multiprocessor, at most
-    double turn = 0;     // of all work groups, in microseconds: four layers of 64, f16, on an H200; 0: not measured
-    // Few registers are left, so it is only for a row-major A and row-major D without residuals; with three matrices of
-    // rows only for f16. A column-major A took 283 us instead of 258 (four layers of 64), bf16 509 instead of 427.
-    bool crowded = false;
-    bool wide = false;  // it also takes widths beyond CHAIN_WIDTH, where it is as crowded
+    uint32_t subgroups;            // of a work group
+    uint32_t matrices;             // of rows that a subgroup computes at once
+    bool resident;                 // the weights of all layers are in shared memory
+    uint32_t groups;               // of a multiprocessor, at most
+    double wave_microseconds = 0;  // four layers of 64, f16, on an H200; 0: not measured
+    // It has few registers to spare, so it is only for a row-major A and row-major D without residuals; with three
+    // matrices of rows only for f16. A column-major A took 283 us instead of 258 (four layers of 64), bf16 509 instead
+    // of 427.
+    bool needs_registers = false;
+    bool takes_wide = false;  // beyond CHAIN_WIDTH, where it needs_registers, too
 };
-inline constexpr std::array chain_tiles = {
-    ChainTile{.subgroups = 8, .matrices = 2, .resident = true, .groups = 1, .turn = 3.81, .wide = true},
-    ChainTile{.subgroups = 8, .matrices = 3, .resident = true, .groups = 1, .turn = 5.19, .crowded = true},
-    ChainTile{.subgroups = 12, .matrices = 2, .resident = true, .groups = 1, .turn = 5.61, .crowded = true},
-    ChainTile{.subgroups = 4, .matrices = 2, .resident = true, .groups = 2},
-    ChainTile{.subgroups = 8, .matrices = 2, .resident = false, .groups = 2, .wide = true},
-    ChainTile{.subgroups = 4, .matrices = 2, .resident = false, .groups = 3},
-    ChainTile{.subgroups = 2, .matrices = 2, .resident = false, .groups = 4},
-    ChainTile{.subgroups = 1, .matrices = 2, .resident = false, .groups = 8},
-    ChainTile{.subgroups = 1, .matrices = 1, .resident = false, .groups = 8},
-};
+inline constexpr auto chain_tiles = std::to_array<ChainTile>({
+    {.subgroups = 8, .matrices = 2, .resident = true, .groups = 1, .wave_microseconds = 3.81, .takes_wide = true},
+    {.subgroups = 8, .matrices = 3, .resident = true, .groups = 1, .wave_microseconds = 5.19, .needs_registers = true},
+    {.subgroups = 12, .matrices = 2, .resident = true, .groups = 1, .wave_microseconds = 5.61, .needs_registers = true},
+    {.subgroups = 4, .matrices = 2, .resident = true, .groups = 2},
+    {.subgroups = 8, .matrices = 2, .resident = false, .groups = 2, .takes_wide = true},
+    {.subgroups = 4, .matrices = 2, .resident = false, .groups = 3},
+    {.subgroups = 2, .matrices = 2, .resident = false, .groups = 4},
+    {.subgroups = 1, .matrices = 2, .resident = false, .groups = 8},
+    {.subgroups = 1, .matrices = 1, .resident = false, .groups = 8},
+});
 
 /// How it does without them.
 struct ChainSimtTile {

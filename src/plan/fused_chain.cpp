@@ -105,8 +105,8 @@ struct Fusing {
     bool fits(const ChainTile&) const;
     bool fits_registers(const ChainTile&) const;
     bool is_wide() const { return widest > CHAIN_WIDTH; }
-    bool is_crowded(const ChainTile& t) const { return t.crowded || is_wide(); }
-    bool fits_crowded(const ChainTile&) const;
+    bool needs_registers(const ChainTile& t) const { return t.needs_registers || is_wide(); }
+    bool leaves_registers(const ChainTile&) const;
     uint32_t most_groups(const ChainTile&) const;
     double time(const ChainTile&) const;
     uint64_t shared_bytes(const ChainTile&) const;
@@ -123,14 +123,14 @@ uint64_t Fusing::shared_bytes(const ChainTile& t) const {
 }
 
 // The sums of a subgroup, its rows of A and a matrix's columns of B, of 16 bits. A subgroup of 64 holds twice as many
-// copies of them as one of 32, where there are several. Where few are left, also the rows that are on their way.
+// copies of them as one of 32, where there are several. Where registers are few, also the rows that are on their way.
 bool Fusing::fits_registers(const ChainTile& t) const {
     const Registers registers = registers_of(caps);
     if (!registers.of_invocation) return true;
     constexpr double others = 16;
     const double sg = caps.subgroup_size, rows = t.matrices * step;
     const double copies = registers.fragment_copies > 1 ? registers.fragment_copies * sg / 32 : 1;
-    const double next = is_crowded(t) ? rows * static_cast<double>(layers[0].k) / 2 / sg : 0;
+    const double next = needs_registers(t) ? rows * static_cast<double>(layers[0].k) / 2 / sg : 0;
     const double live = rows * widest / sg + copies * (rows + step) * widest / 2 / sg + next + others;
     return live <= registers.limit(t.subgroups * caps.subgroup_size);
 }
@@ -141,14 +141,14 @@ uint32_t Fusing::most_groups(const ChainTile& t) const {
     return std::min(caps.max_groups_x, (caps.compute_units ? caps.compute_units : usual_units) * of_unit);
 }
 
-// For all rows, as ChainTile::turn.
+// For all rows, as ChainTile::wave_microseconds.
 double Fusing::time(const ChainTile& t) const {
     const uint64_t at_once = uint64_t{t.matrices} * step * t.subgroups * most_groups(t);
-    return t.turn * static_cast<double>(div_up(layers[0].m, at_once));
+    return t.wave_microseconds * static_cast<double>(div_up(layers[0].m, at_once));
 }
 
-// Whether a tile with few registers left, ChainTile::crowded, has enough for these layers.
-bool Fusing::fits_crowded(const ChainTile& t) const {
+// Whether these layers leave enough registers to a tile that needs_registers.
+bool Fusing::leaves_registers(const ChainTile& t) const {
     const auto fits_layer = [](const Problem& p) {
         const bool has_residual = p.epilogue.count != 0 && p.epilogue.step[0].kind == VKGEMM_STEP_DRELU;
         return p.d.layout == rowMajor && !has_residual;
@@ -161,13 +161,13 @@ bool Fusing::fits(const ChainTile& t) const {
     return shared_bytes(t) <= std::min(caps.shared_bytes, chain_most_shared_bytes) &&
            t.subgroups * caps.subgroup_size <= caps.max_invocations &&
            (caps.max_subgroups == 0 || t.subgroups <= caps.max_subgroups) && fits_registers(t) &&
-           (!is_crowded(t) || fits_crowded(t)) && (t.wide || !is_wide());
+           (!needs_registers(t) || leaves_registers(t)) && (t.takes_wide || !is_wide());
 }
 
 std::optional<ChainTile> Fusing::tile() const {
     std::optional<ChainTile> best;
     for (const ChainTile& t : chain_tiles)
-        if (fits(t) && (!best || (t.turn != 0 && time(t) < time(*best)))) best = t;
+        if (fits(t) && (!best || (t.wave_microseconds != 0 && time(t) < time(*best)))) best = t;
     return best;
 }
 
