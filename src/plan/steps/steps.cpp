@@ -152,7 +152,7 @@ Step reducing_step(Step& product, const Schedule& schedule) {
     reduce.constants.WHOLE = reduce.constants.FORMAT_A = reduce.constants.FORMAT_B = 0;
     set_epilogue(reduce.constants, reduce.kernel->module, schedule.problem);
     const bool fours =
-        schedule.sums_unit == 4 || (schedule.problem.n % 4 == 0 && !(schedule.problem.upTo & VKGEMM_UP_TO_N));
+        schedule.sums_unit % 4 == 0 || (schedule.problem.n % 4 == 0 && !(schedule.problem.upTo & VKGEMM_UP_TO_N));
     reduce.constants.ALIGNED = (reduce.constants.ALIGNED & WIDE_D) | (fours ? WIDE_A : 0u);
     reduce.slots[BIND_A] = VKGEMM_SLOT_WORKSPACE;
     reduce.slots[BIND_B] = VKGEMM_SLOT_D;
