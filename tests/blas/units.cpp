@@ -85,6 +85,21 @@ TEST_CASE("settings: every variable is read") {
     CHECK(!s.disabled_level3[static_cast<size_t>(Routine::cgemm)][static_cast<size_t>(Kind::trmm)]);
 }
 
+TEST_CASE("settings: every word for an accuracy") {
+    const struct {
+        const char* words;
+        Accuracies wanted;
+    } rows[] = {{"exact", {VKGEMM_ACCURACY_DEFAULT, VKGEMM_ACCURACY_DEFAULT}},
+                {"f32_split", {VKGEMM_ACCURACY_F32_SPLIT, std::nullopt}},
+                {"f32_split_rows", {VKGEMM_ACCURACY_F32_SPLIT_ROWS, std::nullopt}},
+                {"f64_split", {VKGEMM_ACCURACY_DEFAULT, VKGEMM_ACCURACY_F64_SPLIT}},
+                {"f64_split_wide", {VKGEMM_ACCURACY_DEFAULT, VKGEMM_ACCURACY_F64_SPLIT_WIDE}}};
+    for (const auto& row : rows) {
+        CAPTURE(row.words);
+        CHECK(read({{"VKGEMM_BLAS_ACCURACY", row.words}}).accuracies == row.wanted);
+    }
+}
+
 TEST_CASE("settings: what cannot be read is ignored, with a line that names what can") {
     const struct {
         const char *name, *value, *wanted;
