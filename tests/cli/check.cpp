@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 
@@ -31,6 +32,17 @@ TEST_CASE("check: right results are code 0") {
     expect(read("result.txt"), {"# device | kernel | reason"});
     CHECK(rows(read("result.txt")).empty());
     expect(run(0, "check 9x9x9 'i32*i32 7x5x3 beta=1' --kernel auto --runs 2 --seed 7").out, {"4 runs", "seed 7"});
+}
+
+TEST_CASE(
+    "check: a pipe gets lines of progress while it runs, also within a problem, and none if they are not wanted") {
+    const std::string words = "check 9x9x9 8x8x8 --kernel naive_f32_8x8 --runs 2 --log-seconds 1e-6";
+    const std::string shown = run(0, words).err;
+    expect(shown, {"vkgemm: [1/2] f32*f32+f32->f32 9x9x9, naive_f32_8x8\n", "naive_f32_8x8: checks\n",
+                   "vkgemm: [2/2, about ", " s left] f32*f32+f32->f32 8x8x8, naive_f32_8x8"});
+    CHECK(std::ranges::count(shown, '\n') > 6);
+    CHECK(run(0, words + " --quiet").err.empty());
+    CHECK(run(0, "check 9x9x9 --kernel naive_f32_8x8 --runs 2").err.empty());  // every 15 seconds
 }
 
 TEST_CASE("check: scalars in memory, types of the epilogue's operands, whole sums that become floats, and new types") {

@@ -14,14 +14,13 @@
 namespace vkgemm::tool::check_command {
 namespace {
 
-constexpr double log_seconds = 15;  // between two lines of progress, where standard error is no terminal
-
 struct Options {
     std::vector<std::string> problems;
     std::string suite, kernel = "all", out, inject_fault;
     PlanWish plan;
     size_t runs = 0;  // 0: as many as runs_of() returns
     uint64_t seed = 1;
+    double log_seconds = 15;  // between two lines of progress, where standard error is no terminal
 };
 
 /// What is checked: one problem on one kernel ("": the one that the library chooses), with constants of its tile.
@@ -108,7 +107,7 @@ class Checker {
           o_(o),
           device_(device),
           runs_(runs_of(o, device)),
-          progress_(jobs, session.quiet, log_seconds) {}
+          progress_(jobs, session.quiet, o.log_seconds) {}
 
     /// Refused where no more can be checked.
     Status check(const Job& job);
@@ -350,6 +349,8 @@ CLI::App* add(CLI::App& program, const Session& session, Action& action) {
         ->type_name("FILE");
 #ifdef VKGEMM_INJECT_FAULT
     command->add_option("--inject-fault", options->inject_fault, "for tests: change an element of this kernel's result")
+        ->group("");
+    command->add_option("--log-seconds", options->log_seconds, "for tests: seconds between two lines of progress")
         ->group("");
 #endif
     command->callback([&session, &action, options, native] {
