@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "support/device.h"
 #include "support/owned.h"
@@ -97,6 +98,16 @@ inline VkgemmNeedsInfo needs_info(std::span<const VkgemmProblem> problems = {}) 
     i.problemCount = static_cast<uint32_t>(problems.size());
     return i;
 }
+
+/// What a context logs; `add` is a VkgemmContextInfo::log whose logUser is a Log.
+struct Log {
+    std::vector<std::string> lines;
+    std::vector<VkgemmSeverity> severities;  // of the lines
+    static void add(void* user, VkgemmSeverity severity, const char* text) {
+        static_cast<Log*>(user)->lines.push_back(text);
+        static_cast<Log*>(user)->severities.push_back(severity);
+    }
+};
 
 /// A plan that must succeed.
 inline void plan_for(OwnedPlan& plan, const std::string& line, const VkgemmPlanOptions& o = options(),

@@ -82,11 +82,6 @@ struct Allocator {
     }
 };
 
-struct Log {
-    std::vector<std::string> lines;
-    static void add(void* user, VkgemmSeverity, const char* text) { static_cast<Log*>(user)->lines.push_back(text); }
-};
-
 }  // namespace
 
 TEST_CASE("contexts that are refused") {
@@ -421,4 +416,41 @@ TEST_CASE("VKGEMM_KERNEL is followed where it can be, and told where not") {
     CHECK(has_words(log.lines[1], "naive_f32_8x9", "naive_f32_8x8"));
     OwnedPlan chosen;
     expect(make_plan(chosen, problem("20x30x40"), options(), unknown.handle), VKGEMM_FALLBACK_USED, {"naive_f32_8x9"});
+}
+
+TEST_CASE("a plan that a workspace would make faster is logged, with what its info has; one that has it is not") {
+    Log log;
+    VkgemmContextInfo info = context_info();
+    info.log = Log::add;
+    info.logUser = &log;
+    info.flags = VKGEMM_CONTEXT_IGNORE_ENVIRONMENT;
+    OwnedContext c;
+    REQUIRE(make(info, c).code == VKGEMM_SUCCESS);
+    log = {};
+    VkgemmPlanOptions o = options();
+    o.flags = VKGEMM_PLAN_DRY;
+    OwnedPlan without, with, small;
+    plan_for(without, "8x8x1000000", o, c.handle);
+    const VkgemmPlanInfo stated = info_of(without.handle);
+    REQUIRE(stated.usefulWorkspace > 0);
+    CHECK(stated.usefulGain > 1.1);
+    REQUIRE(log.lines.size() == 1);
+    CHECK(log.severities[0] == VKGEMM_SEVERITY_INFO);
+    for (const std::string& part :
+         {std::string("8x8x1000000"), " on " + std::string(stated.kernel) + ": a workspace of ",
+          " " + std::to_string(stated.usefulWorkspace) + " bytes (", "allows " + std::string(stated.usefulKernel),
+          std::string(" times faster")})
+        CHECK_MESSAGE(log.lines[0].find(part) != std::string::npos, part, " is not in: ", log.lines[0]);
+
+    o.workspaceLimit = stated.usefulWorkspace;
+    plan_for(with, "8x8x1000000", o, c.handle);
+    const VkgemmPlanInfo better = info_of(with.handle);
+    CHECK(std::string(better.kernel) == stated.usefulKernel);
+    CHECK(better.requiredBytes[VKGEMM_SLOT_WORKSPACE] == stated.usefulWorkspace);
+    CHECK(stated.predictedCost / better.predictedCost == doctest::Approx(stated.usefulGain));
+    o.workspaceLimit = 0;
+    plan_for(small, "16x16x16", o, c.handle);
+    const VkgemmPlanInfo enough = info_of(small.handle);
+    CHECK((enough.usefulWorkspace == 0 && enough.usefulGain == 1 && std::string(enough.usefulKernel).empty()));
+    CHECK(log.lines.size() == 1);
 }

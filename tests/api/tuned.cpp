@@ -8,11 +8,6 @@ using namespace vkgemm::test;
 
 namespace {
 
-struct Log {
-    std::vector<std::string> lines;
-    static void add(void* user, VkgemmSeverity, const char* text) { static_cast<Log*>(user)->lines.push_back(text); }
-};
-
 Said make(const std::string& rows, OwnedContext& out, Log& log) {
     VkgemmContextInfo info = context_info();
     info.log = Log::add;
