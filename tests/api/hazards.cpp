@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "api/api.h"
-#include "support/files.h"
 #include "support/random.h"
 
 using namespace vkgemm::test;
@@ -471,30 +470,4 @@ TEST_CASE("hazards: what cannot be read is refused by its command") {
                return vkgemmBarrierBetween(commands, 1, commands + 1, 1, nullptr, nullptr, nullptr, e);
            }),
            VKGEMM_ERROR_INVALID_ARGUMENT, {"after[0]: "});
-}
-
-TEST_CASE("hazards: the frame of the page") {
-    const auto a = buffer(8192), weights = buffer(16384), x = buffer(8192), y = buffer(8192);
-    auto plan = device().context().createPlan({.m = 64, .n = 32, .k = 32}, {.flags = VKGEMM_PLAN_DRY});
-    auto square = device().context().createPlan({.m = 64, .n = 32, .k = 32}, {.flags = VKGEMM_PLAN_DRY});
-    REQUIRE((plan && square));
-    const VkgemmRunAccess uploaded[] = {touch(a, 0, 8192, copy, copies)};
-    OneBarrier copied(copy, copies, compute, reads);
-    const auto found = find(
-        {{.name = "upload", .accesses = uploaded},
-         copied.command(),
-         {.name = "hidden layer", .plan = &*plan, .run = {.a = a.operand(), .b = weights.operand(), .d = x.operand()}},
-         {.name = "output layer",
-          .plan = &*square,
-          .run = {.a = x.operand(), .b = weights.operand(8192), .d = y.operand()}}});
-    REQUIRE(found.size() == 1);
-    std::string page = file_text("../docs/validation.md"), said = found[0].text;
-    std::ranges::replace(page, '\n', ' ');
-    const auto without_handle = [](std::string text) {
-        const size_t begin = text.find("buffer 0x") + 9;
-        return text.erase(begin, text.find(',', begin) - begin);
-    };
-    const size_t at = page.find("commands[3] 'output layer' reads");
-    REQUIRE(at != std::string::npos);
-    CHECK(without_handle(page.substr(at)).starts_with(without_handle(said)));
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The code of the pages compiles as printed; test_chain also runs that of chains.md. A block counts if the line above it
+# The code of the pages compiles as printed; test_chain and test_api also run some of it. A block counts if the line above it
 # is <!-- compiled: NAME -->; blocks of one name are one text. pages/NAME.c or .cpp is what stands around it, with a line for its #include lines and one for the
 # rest. Without such a file the text is a whole program.
 #     compile_pages(SOURCE WORK CC CXX FLAGS...)
@@ -53,6 +53,14 @@ function(page_text out name around)
   string(REPLACE "<close>" "]" text "${text}")
   string(REPLACE "<backslash>" "\\" text "${text}")
   set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+# Writes the text `name` of `page`, between the lines of `around`, to the file `to`, and configures again if one changes.
+function(extract_page page name around to)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page} ${around})
+  read_blocks(${page})
+  page_text(text ${name} "${around}")
+  file(CONFIGURE OUTPUT ${to} CONTENT "${text}" @ONLY)
 endfunction()
 
 function(compile_pages source work cc cxx)
