@@ -56,7 +56,7 @@ typedef struct VkgemmHazard {
     VkgemmSlot firstSlot, secondSlot;
     uint32_t reserved; /* 0 */
     /* What the commands do with the bytes. After a write, a barrier must have these stages and accesses. For a write
-     * after a read, the stages suffice. A write after a write counts as the first case, also if a read lies between. */
+     * after a read, the stages suffice; also for a write after a write, if a command between them reads these bytes. */
     VkPipelineStageFlags2 firstStage, secondStage;
     VkAccessFlags2 firstAccess, secondAccess;
     VkBuffer buffer;         /* as one of the commands states it; VK_NULL_HANDLE if both state addresses */

@@ -38,7 +38,8 @@ std::string lack_text(const FoundHazard& h) {
             return writes_of(h.first.access) ? concat({"no barrier from ", from, ", ", made, " to ", to, ", ", used})
                                              : concat({"no barrier from ", from, " to ", to});
         case FoundHazard::Lacks::availability:
-            return concat({"they are in order, but no barrier from ", from, " has ", made, " in its srcAccessMask"});
+            return concat(
+                {"they are in order, but no barrier from ", from, " to ", to, " has ", made, " in its srcAccessMask"});
         case FoundHazard::Lacks::visibility:
             break;
     }
@@ -93,15 +94,15 @@ void HazardFinder::split_at(const Bytes& bytes) {
 
 // Of a barrier that covers its bytes, or whose stages alone count for it.
 void HazardFinder::apply(const Barrier& b, Open& x, bool covers) {
-    const bool direct = has_all(first_scope(b.src_stage), x.touch.stage);
-    const bool chained = (x.waits & first_scope(b.src_stage)) != 0;
-    if (!direct && !chained) return;
-    x.waits |= second_scope(b.dst_stage);
+    const VkPipelineStageFlags2 from = first_scope(b.src_stage), to = second_scope(b.dst_stage);
+    if (!has_all(from, x.touch.stage) && !(x.waits & from)) return;
+    x.waits |= to;
     const VkAccessFlags2 writes = writes_of(x.touch.access);
-    if (!covers || !writes) return;
-    if (has_all(with_aliases(b.src_stage), x.touch.stage) && has_all(with_aliases_of_access(b.src_access), writes))
-        x.available = true;
-    if (x.available) x.visible.push_back({with_aliases(b.dst_stage), with_aliases_of_access(b.dst_access)});
+    const bool makes_available = covers && writes && has_all(with_aliases(b.src_stage), x.touch.stage) &&
+                                 has_all(with_aliases_of_access(b.src_access), writes);
+    if (!makes_available && !(x.available & from)) return;
+    x.available |= to;
+    if (covers) x.visible.push_back({with_aliases(b.dst_stage), with_aliases_of_access(b.dst_access)});
 }
 
 void HazardFinder::barrier(const Barrier& b) {
@@ -109,14 +110,23 @@ void HazardFinder::barrier(const Barrier& b) {
     for (Open& x : open_) apply(b, x, !b.bytes || x.touch.bytes.meets(*b.bytes));
 }
 
+// A write after a write needs what a read needs, unless a read lies between: then the second write waits for that read,
+// and only has to wait for the first write to be available, too.
+bool HazardFinder::is_safe(const Open& x, const Touch& t) {
+    if (!writes_of(x.touch.access)) return true;
+    const VkAccessFlags2 shown = x.is_read ? t.access & ~writes_of(t.access) : t.access;
+    if (!shown) return has_all(x.available, t.stage);
+    return std::ranges::any_of(x.visible,
+                               [&](const Scope& s) { return has_all(s.stages, t.stage) && has_all(s.access, shown); });
+}
+
 void HazardFinder::compare(const Open& x, const Touch& t) {
     const bool wrote = writes_of(x.touch.access) != 0;
     if (!x.touch.bytes.meets(t.bytes) || (!wrote && !writes_of(t.access))) return;
     auto lacks = FoundHazard::Lacks::order;
     if (has_all(x.waits, t.stage)) {
-        const auto sees = [&](const Scope& s) { return has_all(s.stages, t.stage) && has_all(s.access, t.access); };
-        if (!wrote || std::ranges::any_of(x.visible, sees)) return;
-        lacks = x.available ? FoundHazard::Lacks::visibility : FoundHazard::Lacks::availability;
+        if (is_safe(x, t)) return;
+        lacks = has_all(x.available, t.stage) ? FoundHazard::Lacks::visibility : FoundHazard::Lacks::availability;
     }
     const Bytes both = {t.bytes.buffer, std::max(x.touch.bytes.begin, t.bytes.begin),
                         std::min(x.touch.bytes.end, t.bytes.end)};
@@ -129,11 +139,19 @@ void HazardFinder::replace(const Touch& t) {
     std::erase_if(open_, [&](const Open& x) { return x.touch.bytes.meets(t.bytes); });
 }
 
+void HazardFinder::mark_read(const Touch& t) {
+    split_at(t.bytes);
+    for (Open& x : open_) x.is_read = x.is_read || x.touch.bytes.meets(t.bytes);
+}
+
 void HazardFinder::command(const std::vector<Touch>& all) {
     for (const Touch& t : all)
         for (const Open& x : open_) compare(x, t);
     for (const Touch& t : all)
-        if (writes_of(t.access)) replace(t);
+        if (writes_of(t.access))
+            replace(t);
+        else
+            mark_read(t);
     for (const Touch& t : all) open_.push_back({.touch = t});
 }
 

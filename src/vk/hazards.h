@@ -64,14 +64,17 @@ class HazardFinder {
     // What a command did, and what barriers since then guarantee.
     struct Open {
         Touch touch;
-        VkPipelineStageFlags2 waits = 0;  // stages that wait for it
-        bool available = false;           // its writes
-        std::vector<Scope> visible{};     // to these are they visible
+        VkPipelineStageFlags2 waits = 0;      // stages that wait for it
+        VkPipelineStageFlags2 available = 0;  // stages that wait until its writes are available
+        std::vector<Scope> visible{};         // to these are they visible
+        bool is_read = false;                 // by a command since then
     };
     void split_at(const Bytes&);
     void compare(const Open&, const Touch&);
     void replace(const Touch&);
+    void mark_read(const Touch&);
     static void apply(const Barrier&, Open&, bool covers);
+    static bool is_safe(const Open&, const Touch&);
 
     std::vector<Open> open_;
     std::vector<FoundHazard> found_;

@@ -169,10 +169,37 @@ TEST_CASE("hazards: a write after a read needs an order, a write after a write a
     CHECK(find({f.first, whole.command(), f.second}).empty());
     f.second.run = {.a = f.at(0), .b = f.at(1), .d = f.at(3)};  // both only read A and B
     CHECK(find({f.first, f.second}).empty());
-    OneBarrier shows(compute, writes, compute, reads);  // a read between two writes
-    f.second.run.a = f.at(2);
-    CHECK(find({f.first, shows.command(), f.second, order.command(), f.first}).size() == 1);
-    CHECK(find({f.first, shows.command(), f.second, whole.command(), f.first}).empty());
+}
+
+TEST_CASE("hazards: a write after a write that was read in between needs an order alone") {
+    const Frame f;
+    OneBarrier order(compute, 0, compute, 0), shows(compute, writes, compute, reads);
+    CHECK(find({f.first, shows.command(), f.second, order.command(), f.first}).empty());
+    auto found = find({f.first, shows.command(), f.second, f.first});
+    CHECK((found.size() == 1 && found[0].kind == VKGEMM_HAZARD_WRITE_AFTER_READ));
+    found = find({f.first, shows.command(), order.command(), f.first});
+    REQUIRE((found.size() == 1 && found[0].kind == VKGEMM_HAZARD_WRITE_AFTER_WRITE));
+    const VkgemmRunAccess half[] = {touch(f.memory, 2048, 512, compute, reads)},
+                          all[] = {touch(f.memory, 2048, 1024, compute, reads | writes)},
+                          drawn[] = {touch(f.memory, 2048, 1024, fragment, reads)};
+    const Command part{.accesses = half}, sum{.accesses = all}, draws{.accesses = drawn};
+    found = find({f.first, shows.command(), part, order.command(), f.first});
+    CHECK((found.size() == 1 && found[0].offset == 2560 && found[0].size == 512));  // the half that nobody read
+    CHECK(find({f.first, shows.command(), f.second, order.command(), sum}).empty());
+    OneBarrier to_draw(compute, writes, fragment, reads), after(fragment, 0, compute, 0);
+    CHECK(find({f.first, to_draw.command(), draws, after.command(), f.first}).empty());
+    CHECK(find({f.first, to_draw.command(), draws, order.command(), f.first}).size() == 2);  // neither wait is there
+}
+
+TEST_CASE("hazards: a barrier shows only what it, or one that it waits for, makes available") {
+    const Frame f;
+    OneBarrier to_draw(compute, writes, fragment, reads), beside(compute, 0, compute, reads),
+        behind(fragment, 0, compute, reads);
+    const auto found = find({f.first, to_draw.command(), beside.command(), f.second});
+    REQUIRE(found.size() == 1);
+    CHECK(has_words(found[0].text, "no barrier from COMPUTE_SHADER to COMPUTE_SHADER has SHADER_STORAGE_WRITE",
+                    "in its srcAccessMask"));
+    CHECK(find({f.first, to_draw.command(), behind.command(), f.second}).empty());
 }
 
 TEST_CASE("hazards: what is overwritten is compared with the last writer alone") {
