@@ -359,22 +359,7 @@ TEST_CASE("an operand that the plan has no use for is refused, and a workspace i
         run.*extra = given;
         return said([&](VkgemmError* e) { return vkgemmCheckRun(plan.handle, &run, e); });
     };
-    const struct {
-        const char* name;
-        VkgemmOperand VkgemmRun::*operand;
-        const char* why;
-    } rows[] = {
-        {"operand c ", &VkgemmRun::c, "cSource"},
-        {"operand bias ", &VkgemmRun::bias, "no step"},
-        {"operand scale ", &VkgemmRun::scale, "no step"},
-        {"operand residual ", &VkgemmRun::residual, "no step"},
-        {"operand b2 ", &VkgemmRun::b2, "no step"},
-        {"operand bias2 ", &VkgemmRun::bias2, "no step"},
-        {"operand groups ", &VkgemmRun::groups, "plan"},
-        {"operand indices ", &VkgemmRun::indices, "plan"},
-        {"operand scalars ", &VkgemmRun::scalars, "VkgemmProblem::scalars"},
-    };
-    for (const auto& row : rows) {
+    for (const UnusedOperand& row : unused_operands) {
         expect(check("20x30x40 act=relu", row.operand, at(memory)), VKGEMM_ERROR_OPERAND,
                {row.name, "must be zero", row.why});
         expect(check("20x30x40 upto=m", row.operand, at_address(16)), VKGEMM_ERROR_OPERAND, {row.name, "must be zero"});

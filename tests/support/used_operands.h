@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs that fit any plan, for tests that go through many.
+// Runs that fit any plan, for tests that go through many, and what fits none that is plain.
 #pragma once
 #include <cstddef>
 
@@ -20,5 +20,23 @@ inline VkgemmRun used_by(VkgemmPlan plan, VkgemmRun run) {
         if (operands[i] && !info.requiredBytes[i]) run.*operands[i] = {};  // any run may have a workspace
     return run;
 }
+
+/// An operand that a product of A and B alone has no use for, and a part of the reason.
+struct UnusedOperand {
+    const char* name;
+    VkgemmOperand VkgemmRun::*operand;
+    const char* why;
+};
+inline constexpr UnusedOperand unused_operands[] = {
+    {"operand c ", &VkgemmRun::c, "cSource"},
+    {"operand bias ", &VkgemmRun::bias, "no step"},
+    {"operand scale ", &VkgemmRun::scale, "no step"},
+    {"operand residual ", &VkgemmRun::residual, "no step"},
+    {"operand b2 ", &VkgemmRun::b2, "no step"},
+    {"operand bias2 ", &VkgemmRun::bias2, "no step"},
+    {"operand groups ", &VkgemmRun::groups, "plan"},
+    {"operand indices ", &VkgemmRun::indices, "plan"},
+    {"operand scalars ", &VkgemmRun::scalars, "VkgemmProblem::scalars"},
+};
 
 }  // namespace vkgemm::test
