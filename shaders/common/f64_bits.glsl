@@ -128,12 +128,6 @@ uvec2 f64_plus(uvec2 a, uvec2 b) {
 
 uvec2 f64_negated(uvec2 x) { return uvec2(x.x, x.y ^ F64_SIGN); }
 
-// x * 2^n.
-uvec2 f64_scaled(uvec2 x, int n) {
-    const uvec2 m = f64_significand(x);
-    return f64_is_finite(x) ? f64_rounded(x.y & F64_SIGN, uvec4(m, 0u, 0u), f64_exponent(x) - F64_BIAS + n) : x;
-}
-
 // From the bits of an f32.
 uvec2 f64_of_f32(uint bits) {
     const uint sign = bits & F64_SIGN, field = bits >> 23 & 0xffu, rest = bits & 0x7fffffu;

@@ -66,7 +66,6 @@ class CaseRunner {
     Measurement try_out(const PlanOptions& kernel, const Trial& trial);
 
     std::chrono::seconds patience() const { return std::chrono::seconds(is_cpu_ ? 600 : 60); }
-    bool is_cold() const { return cold_; }
     size_t sets() const { return sets_; }  // of operands that are used in turn
     const Case& given() const { return case_; }
     const MeasureOptions& options() const { return options_; }
