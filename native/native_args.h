@@ -27,9 +27,10 @@ inline constexpr uint32_t box_bytes = 128;
 inline constexpr uint32_t store_rows = 16;
 
 struct NativeArgs {
-    TensorMap a, b;  // boxes: BM or BN lines where k runs along them, else BK
+    TensorMap a, b;  // boxes: where k runs along the lines, as many of a tile's as there can be; else BK
     TensorMap d;     // boxes of store_rows x box_bytes; where PARTIAL is 1 the sums of every slice and product
     uint32_t slices, tiles_m, tiles_n;  // work: slices of K x products of the batch x tiles of D
+    uint32_t loaded_bytes;              // of A's and B's boxes together, for one step of a tile
     uint32_t d_is_mapped;               // 0: `d` is void: D's address, pitch or n is not a multiple of 16 bytes
     abi::GemmArgs args;                 // with addresses
     uint32_t constants[constant_count];

@@ -98,7 +98,7 @@ struct Product {
             for (uint32_t k = depth.begin; k < depth.end; k += BK, at.advance()) {
                 wait(empty(at.stage), at.round ^ 1);
                 const uint32_t barrier = full(at.stage);
-                arrive_expecting(barrier, stage_bytes);
+                arrive_expecting(barrier, x.loaded_bytes);
                 load_tile<BM, a_along_k>(a_tile(at.stage), x.a, barrier, place.row, k, batch_a);
                 load_tile<BN, b_along_k>(b_tile(at.stage), x.b, barrier, place.col, k, batch_b);
             }

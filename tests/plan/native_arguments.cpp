@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "plan/native/arguments.h"
 
@@ -97,4 +98,22 @@ TEST_CASE("native kernels: boxes follow the layouts, and a stride of 0 is one ma
     CHECK(x.a.words[7] == 64 - 1);  // a box has BK lines
     p.args.k = 0;
     CHECK(high(p.arguments().a.words[4]) == 0);  // no size is 0
+}
+
+TEST_CASE("native kernels: boxes have no more lines than A and B, in units of the swizzle") {
+    const auto lines = [](uint32_t m, uint32_t n, bool a_along_k = true) {
+        Product p(m, n, 128);
+        p.step.constants.TRANS_A = a_along_k ? 0 : 1;
+        const native::NativeArgs x = p.arguments();
+        const auto a = low(x.a.words[7]) + 1, b = low(x.b.words[7]) + 1;
+        CHECK(x.loaded_bytes == ((a_along_k ? a : 128) + b) * native::box_bytes);  // transposed: boxes for 128 rows
+        return std::array{a, b};
+    };
+    CHECK(lines(128, 256) == std::array{128U, 256U});
+    CHECK(lines(1162, 1000) == std::array{128U, 256U});  // of the last tile, too
+    CHECK(lines(121, 249) == std::array{128U, 256U});
+    CHECK(lines(120, 248) == std::array{120U, 248U});
+    CHECK(lines(4, 17) == std::array{8U, 24U});
+    CHECK(lines(0, 0) == std::array{8U, 8U});
+    CHECK(lines(4, 17, false) == std::array{64U, 24U});  // BK
 }

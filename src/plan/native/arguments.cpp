@@ -39,11 +39,20 @@ struct Lines {
     }
 };
 
-// Where k runs along the lines, a box holds the tile's whole side; otherwise boxes of BK lines stand next to each
-// other.
-native::TensorMap input(const Lines& lines, bool along_k, uint32_t side_of_tile, uint32_t BK) {
-    return lines.map(along_k ? side_of_tile : BK);
-}
+// What is loaded of an operand for a step of a tile. Where k runs along the lines, one box holds the tile's side, or
+// `lines`, in units of the swizzle, if they are fewer: shared memory behind it keeps what it had, which makes rows or
+// columns outside D. Otherwise boxes of BK lines stand next to each other.
+struct Input {
+    native::TensorMap map;
+    uint32_t bytes;  // of all boxes
+
+    Input(const Lines& x, bool along_k, uint32_t side_of_tile, uint32_t BK, uint32_t lines) {
+        constexpr uint32_t unit = native::swizzle_bytes / native::box_bytes;
+        const uint32_t of_box = along_k ? std::min(side_of_tile, std::max(parts(lines, unit), 1U) * unit) : BK;
+        map = x.map(of_box);
+        bytes = (along_k ? of_box : side_of_tile) * native::box_bytes;
+    }
+};
 
 // Each part of each matrix is one more, behind the one before it.
 Lines parts_of(const Lines& x, const OperandSplit& split) {
@@ -100,8 +109,13 @@ native::NativeArgs native_arguments(const Step& step, const abi::GemmArgs& args)
         a = parts_of(a, split);
         b = parts_of(b, split);
     }
-    x.a = input(a, !c.TRANS_A, t.BM, t.BK);
-    x.b = input(b, c.TRANS_B != 0, t.BN, t.BK);
+    // wgmma_split looks at all sums, also of those outside D, for what is not finite.
+    const bool whole = split.count > 1;
+    const Input from_a(a, !c.TRANS_A, t.BM, t.BK, whole ? t.BM : m);
+    const Input from_b(b, c.TRANS_B != 0, t.BN, t.BK, whole ? t.BN : n);
+    x.a = from_a.map;
+    x.b = from_b.map;
+    x.loaded_bytes = from_a.bytes + from_b.bytes;
     Lines d = {.begin = args.d,
                .bytes = bytes.d,
                .length = n,
