@@ -76,6 +76,7 @@ std::string to_text(const Case& x) {
     if (x.shifts != std::array<uint32_t, 7>{}) s += "shifts=" + shifts_text(x.shifts) + " ";
     if (x.ways) s += "ways=" + ways_text(x.ways) + " ";
     if (x.broken) s += "broken=1 ";
+    if (x.workspace) s += "workspace=" + std::to_string(*x.workspace) + " ";
     s += "fill=" + std::string(fills[static_cast<size_t>(x.fill)]) + " seed=" + std::to_string(x.seed) + " ";
     return s + plan::to_text(x.problem, x.alpha, x.beta);
 }
@@ -106,6 +107,8 @@ plan::Result<Case> parse_case(std::string_view line) {
             x.ways = ways_named(value);
         else if (key == "broken")
             x.broken = value != "0";
+        else if (key == "workspace")
+            x.workspace = readNumber<uint64_t>(value);
         else if (key == "samples")
             x.samples = readNumber<uint64_t>(value).value_or(0);
         else if (key == "sizes")

@@ -414,10 +414,15 @@ std::string run_grouped(const Case& x) {
     if (!completed) return "the case itself is broken: " + completed.status().text;
     if (!is_inexact(x.fill, completed->accuracy) && exact_fill_of(*completed, x).ab == 0)
         return "the case itself is broken: no range is exact";
-    Launch with;
+    Ran ran;
+    ran.problem = *completed;
+    Launch& with = ran.with;
     if (std::string why = make_plan(x, x.problem, options_of(x, *completed), with); !why.empty()) return why;
-    if (completed->grouping == VKGEMM_GROUPING_SELECTED) return run_selected(x, *completed, with);
-    return run_table(x, *completed, with);
+    if (x.ways)
+        if (std::string why = keys_of(with.plan.handle, ran.keys); !why.empty()) return why;
+    const bool selects = completed->grouping == VKGEMM_GROUPING_SELECTED;
+    std::string why = selects ? run_selected(x, *completed, with) : run_table(x, *completed, with);
+    return why.empty() && x.ways ? run_other_ways(x, ran) : why;
 }
 
 }  // namespace vkgemm::test

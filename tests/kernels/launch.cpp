@@ -118,7 +118,7 @@ VkgemmPlanOptions options_of(const Case& x, const plan::Problem& p) {
     options.tile = x.tile.empty() ? nullptr : x.tile.c_str();
     options.operands = x.addresses ? VKGEMM_OPERANDS_ADDRESSES : VKGEMM_OPERANDS_BUFFERS;
     options.operandAlignment = alignment_of(x, p);
-    options.workspaceLimit = 64 << 20;
+    options.workspaceLimit = x.workspace.value_or(64 << 20);
     if (x.broken) options.flags = VKGEMM_PLAN_COUNT_INDICES;
     return options;
 }
@@ -199,6 +199,10 @@ std::string make_plan(const Case& x, const plan::Problem& given, const VkgemmPla
     out.info = {};
     out.info.structSize = sizeof out.info;
     if (vkgemmGetPlanInfo(out.plan.handle, &out.info) != VKGEMM_SUCCESS) return "no plan info";
+    const uint64_t bytes = out.info.requiredBytes[VKGEMM_SLOT_WORKSPACE];
+    if (given.grouping == VKGEMM_GROUPING_NONE && bytes > options.workspaceLimit)  // a report of groups comes on top
+        return "the plan wants " + std::to_string(bytes) + " bytes of workspace, and its limit is " +
+               std::to_string(options.workspaceLimit);
     return unread_keys(out.plan.handle);
 }
 

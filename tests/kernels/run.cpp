@@ -35,7 +35,7 @@ bool is_planned(const Case& x) {
     if (!completed) return false;
     const VkgemmProblem problem = for_api(x.problem);
     VkgemmPlanOptions options = options_of(x, *completed);
-    options.flags = VKGEMM_PLAN_DRY;
+    options.flags |= VKGEMM_PLAN_DRY;
     OwnedPlan plan;
     return vkgemmCreatePlan(context_of(x), &problem, &options, &plan.handle, nullptr) == VKGEMM_SUCCESS;
 }

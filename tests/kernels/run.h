@@ -62,9 +62,10 @@ struct Case {
     std::optional<VkgemmRunStrides> strides{};  // of the run, where upTo has VKGEMM_UP_TO_STRIDES
     Alias alias = Alias::none;                  // c: of a problem with cSource SEPARATE, whose C is laid out like D
     uint32_t reach = 0;  // elements of an operand that a dispatch reaches; 0: as many as 32-bit indices do
-    std::array<uint32_t, 7> shifts{};  // further elements, from the slot of A to that of the residual
-    uint32_t ways = 0;                 // Way
-    bool broken = false;               // some groups of the table break a rule
+    std::array<uint32_t, 7> shifts{};     // further elements, from the slot of A to that of the residual
+    uint32_t ways = 0;                    // Way
+    bool broken = false;                  // some groups of the table break a rule
+    std::optional<uint64_t> workspace{};  // the most bytes of it; nullopt: 64 MiB
 
     uint64_t shift_of(VkgemmSlot slot) const {
         const bool is_vector = slot == VKGEMM_SLOT_BIAS || slot == VKGEMM_SLOT_SCALE;

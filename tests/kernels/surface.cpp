@@ -176,6 +176,7 @@ const std::vector<Dimension>& dimensions() {
         {"tile: other constants", [](const Case& x) { return !x.tile.empty(); }},
         {"as on a GPU", [](const Case& x) { return x.invocations != 0; }},
         {"addresses", [](const Case& x) { return x.addresses; }},
+        {"workspace of few bytes", [](const Case& x) { return x.workspace.has_value(); }},
         {"offsets", [](const Case& x) { return x.shifts != std::array<uint32_t, 7>{}; }},
         {"f64", [](const Case& x) { return x.problem.a.type == plan::f64; }},
         {"f16, bf16", [](const Case& x) { return has_type(x, is_16_bit); }},

@@ -192,12 +192,18 @@ void draw_groups(Random& random, Draw& d, const Kernel& k) {
 
 /// What is tried besides the run.
 void draw_ways(Random& random, Draw& d) {
-    if (d.base.problem.grouping != VKGEMM_GROUPING_NONE) return;
     if (random.one_in(2)) d.base.ways |= way_text;
+    if (d.base.problem.grouping != VKGEMM_GROUPING_NONE) return;
     if (random.one_in(3)) d.base.ways |= way_slices;
     if (random.one_in(3)) d.base.ways |= way_replay;
     if (d.base.problem.batchInvariant) d.base.ways |= way_rows;
     if (device().info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU && random.one_in(2)) d.base.ways |= way_fences;
+}
+
+/// So few bytes of workspace at times that another kernel or schedule is chosen, or a given one refused.
+void draw_workspace(Random& random, Draw& d) {
+    constexpr std::array<uint64_t, 4> limits = {0, 1000, 10000, 100000};
+    if (random.one_in(d.base.kernel.empty() ? 2 : 12)) d.base.workspace = random.pick(limits);
 }
 
 /// Offsets of operands: multiples of 16 bytes, or of fewer if the kernel takes them.
@@ -226,6 +232,7 @@ Draw some_draw(Random& random, const Kernel& k) {
     d.base.problem.batchInvariant = !(d.base.problem.upTo & VKGEMM_UP_TO_STRIDES) && random.one_in(8);
     draw_groups(random, d, k);
     draw_ways(random, d);
+    draw_workspace(random, d);
     draw_alignment(random, d, k);
     d.base.addresses = random.one_in(3) && device().hasAddresses();
     const bool is_cpu = device().info().kind == VK_PHYSICAL_DEVICE_TYPE_CPU;

@@ -19,7 +19,7 @@ bool same_bits(double x, double y) { return std::bit_cast<uint64_t>(x) == std::b
 /// A dry plan of the problem; its keys and its packed layouts must be those of the case's plan.
 std::string compare_plan(const Case& x, const plan::Problem& given, const Ran& ran, const char* what) {
     VkgemmPlanOptions options = options_of(x, ran.problem);
-    options.flags = VKGEMM_PLAN_DRY;
+    options.flags |= VKGEMM_PLAN_DRY;
     Launch dry;
     std::string keys;
     if (std::string why = make_plan(x, given, options, dry); !why.empty()) return std::string(what) + ": " + why;
