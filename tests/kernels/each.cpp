@@ -53,6 +53,7 @@ TEST_CASE("each tile: whole tiles") {
         x.fill = Fill::random;
         x.problem.k *= 2;
         x.problem.batch = 2;
+        x.problem.epilogue = {{VKGEMM_STEP_RESIDUAL}, {VKGEMM_STEP_RELU}};
         tally(x);
     });
 }
