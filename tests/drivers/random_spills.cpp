@@ -4,6 +4,9 @@
 #include <cstdio>
 #include <set>
 
+#include "plan/choice/device_kernels.h"
+#include "plan/plan.h"
+#include "plan/steps/pipeline_key.h"
 #include "tools/vkgemm/measure/random_problems.h"
 
 namespace vkgemm::test {
@@ -41,6 +44,19 @@ std::string of_mixed(const Mixed& kind, const std::string& line) {
            " layout=nt" + kind.rest;
 }
 
+// The pipelines that the default choice for a problem has and no problem before had, which joins them to `known`.
+bool has_new_pipelines(const plan::DeviceKernels& kernels, const std::string& line, uint64_t workspace,
+                       std::set<std::string>& known) {
+    plan::Request request;
+    request.workspace_limit = workspace;
+    const auto plan = plan::make_plan(kernels, parseProblem(line.c_str())->problem, request);
+    bool is_new = false;
+    if (plan)
+        for (const plan::Step& step : plan->steps.steps)
+            is_new |= known.insert(plan::to_text(plan::key_of(step, plan->steps.binding))).second;
+    return is_new;
+}
+
 }  // namespace
 
 std::vector<std::string> random_lines(size_t count, uint64_t seed) {
@@ -59,10 +75,12 @@ std::vector<std::string> random_lines(size_t count, uint64_t seed) {
 }
 
 int random_spills(const Compiler& compiler, size_t count, uint64_t seed) {
-    std::set<std::string> kernels, spilling;
+    const plan::DeviceKernels device_kernels(compiler.caps);
+    std::set<std::string> pipelines, kernels, spilling;
     size_t dispatches = 0;
     for (const std::string& line : random_lines(count, seed))
-        for (const uint64_t workspace : {typical_workspace, uint64_t{0}})
+        for (const uint64_t workspace : {typical_workspace, uint64_t{0}}) {
+            if (!has_new_pipelines(device_kernels, line, workspace, pipelines)) continue;
             for (const Compiled& c : compile(compiler, line, "", workspace)) {
                 const std::string name(c.kernel().name);
                 kernels.insert(name);
@@ -74,6 +92,7 @@ int random_spills(const Compiler& compiler, size_t count, uint64_t seed) {
                     name.c_str(), line.c_str(), workspace ? "64 MiB of" : "no", number(c.stats.spills).c_str(),
                     number(c.stats.scratch).c_str(), number(c.stats.registers).c_str());
             }
+        }
     std::printf("%s: %zu dispatches of %zu kernels, of which %zu spill\n", compiler.device.info().name.c_str(),
                 dispatches, kernels.size(), spilling.size());
     return static_cast<int>(spilling.size()) + (dispatches == 0);
