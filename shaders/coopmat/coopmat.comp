@@ -57,6 +57,7 @@ const uint LOADS_A = (KA ? BM : BK) / DOWN_A, LOADS_B = ((KB ? BN : BK) + DOWN_B
 const bool FAST_A = WHOLE * (ALIGNED & WIDE_A) != 0, FAST_B = WHOLE * (ALIGNED & WIDE_B) != 0;
 const uint NI = WM / MM, NJ = WN / MN;
 const uint EARLY = BYTES(ACC) == 2 ? NI / 4 : 0;                    // rows multiplied while a tile is stored
+const bool APART = SG < 32;                                         // products, where sums take many registers
 
 SUMS sums[NI * NJ];
 uint row0, col0, steps, phase, sub_row, sub_col, set;  // sub_: the subgroup's part of the tile; which of its sharers
@@ -68,9 +69,9 @@ uint row0, col0, steps, phase, sub_row, sub_col, set;  // sub_: the subgroup's p
 #define READ_A(matrix, at_a, i)                                                   \
     if (KA) coopMatLoad(matrix, tile, at_a + i * MM * ROW_A, ROW_A, ROWS);        \
     else coopMatLoad(matrix, tile, at_a + i * MM / PA, ROW_A, COLUMNS)
-#define ADD_PRODUCTS(i, matrix, row_of_b)         \
-    [[unroll]] for (uint j = 0; j < NJ; ++j)      \
-        sums[i * NJ + j] = coopMatMulAdd(matrix, row_of_b[j], sums[i * NJ + j])
+#define ADD_PRODUCT(i, j, of_a, of_b) sums[i * NJ + j] = coopMatMulAdd(of_a, of_b, sums[i * NJ + j])
+#define ADD_PRODUCTS(i, matrix, row_of_b) \
+    [[unroll]] for (uint j = 0; j < NJ; ++j) ADD_PRODUCT(i, j, matrix, row_of_b[j])
 
 // Fragments of the even and of the odd slice: read_even, multiply_even, sum_even, read_odd, multiply_odd, sum_odd.
 #define SLICE even

@@ -29,13 +29,16 @@ void OF(multiply_)(uint from, uint to) {
     [[unroll]] for (uint i = from; i < to; ++i) ADD_PRODUCTS(i, SLICE_A[i], SLICE_B);
 }
 
-// The same for a whole slice, with one matrix of A at a time.
+// The same for a whole slice, with one matrix of A at a time. If they are APART, each product is a block of its own:
+// then a compiler adds it to its sums before it begins the next one, and does not hold all sums twice.
 void OF(sum_)(uint slot) {
     const uint at_a = OF(begin_a_)(slot);
     OF(read_b_)(slot);
     [[unroll]] for (uint i = 0; i < NI; ++i) {
+        if (APART && row0 + sub_row + i * MM >= args.m) continue;
         READ_A(SLICE_A[0], at_a, i);
-        ADD_PRODUCTS(i, SLICE_A[0], SLICE_B);
+        [[unroll]] for (uint j = 0; j < NJ; ++j)
+            if (!APART || col0 + sub_col + j * MN < args.n) ADD_PRODUCT(i, j, SLICE_A[0], SLICE_B[j]);
     }
 }
 
