@@ -59,10 +59,14 @@ constexpr void straight(const Tile& t, const ElementBytes& e, TileRules& r) {
 }
 
 // Sums, the fragments of two slices, the tile in flight, and what bytes take to be put in order. With STAGES 3 either
-// the fragments of one slice or the tile.
+// the fragments of one slice or the tile; of A one matrix and one product, if products are APART in the shader.
 constexpr double live_registers(const Tile& t, const ElementBytes& e, const Registers& r) {
     const double sums = sum_registers(t, e, r), fragments = fragment_registers(t, std::min(e.a, 2U), r);
     const double copied = double(t.BM * e.a + t.BN * e.b) * t.BK / 4 / t.WG;
+    if (t.STAGES == 3 && t.SG < 32) {
+        const double one_of_a = double(t.MM + t.WN) * t.MK * e.a / 4 / t.SG;
+        return sums + std::max(one_of_a + double(t.MM) * t.MN / t.SG, copied) + 32;
+    }
     if (t.STAGES == 3) return sums + std::max(fragments, copied) + 40;
     const double matrices = sums + 2 * fragments;
     if (t.STAGES == 0) return matrices + 30;
@@ -124,6 +128,11 @@ inline constexpr Family plain = {
         return sums + 60 + copied;
     },
     .live_registers = coopmat_rules::live_registers,
+    // Two chunks of such an operand are loaded for each that is made of them, each from a place of its own.
+    .narrow_registers = [](const Tile& t, const ElementBytes& e, const Registers&, bool is_b) -> double {
+        if (t.STAGES == 0 || t.STAGES == 3) return 0;
+        return 1.5 * (is_b ? t.BN * e.b : t.BM * e.a) * t.BK / 4 / t.WG;
+    },
     .gpu_cost = {.mac = 0.000682,
                  .load = 0.00267,
                  .own_load = 1.64,

@@ -20,6 +20,7 @@ constexpr Family make_mixed() {
         const ElementBytes of_units = {.a = 2, .b = 2, .d = e.d, .accumulator = e.accumulator};
         return coopmat_rules::live_registers(t, of_units, r) + 12;
     };
+    f.narrow_registers = nullptr;
     f.gpu_cost = {.mac = 0.00022,
                   .step = 700,
                   .step_overlapped = 1160,

@@ -28,6 +28,11 @@ constexpr Family make_mxint8() {
     f.variant = "mxint8";
     f.accuracy = VKGEMM_ACCURACY_MXINT8;
     f.uses_packed_dots = true;
+    // Four chunks at a time take more than in the plain family.
+    f.live_registers = [](const Tile& t, const ElementBytes& e, const Registers& r) -> double {
+        const uint32_t columns = t.BN * t.TEAM / t.WG;
+        return gemv_blocks::plain.live_registers(t, e, r) + (t.DEPTH == 4 ? 80 * columns : 0);
+    };
     f.shared_bytes = [](const Tile& t, const ElementBytes& e) { return gemv_mxint8_bytes(t, e, VKGEMM_TYPE_Q4_0); };
     f.shared_bytes_of_format = gemv_mxint8_bytes;
     f.refuses = [](const Problem& p) -> const char* {

@@ -62,6 +62,11 @@ inline constexpr Family simt = {
         if (t.STAGES == 3) return words * (sums + std::max<double>(t.TM + t.TN, copied)) + decoded + 26;
         return words * (sums + 2 * (t.TM + t.TN) + copied) + decoded + 36;
     },
+    // Such an operand is copied element by element. With STAGES 3 the vectors of one k have made room for half of it.
+    .narrow_registers = [](const Tile& t, const ElementBytes&, const Registers& r, bool is_b) -> double {
+        return r.more_if_narrow * (is_b ? t.BN : t.BM) * t.BK / t.WG / (t.STAGES == 3 ? 2 : 1);
+    },
+    .free_edges = true,
     .gpu_cost = {.mac = 0.00438,
                  .fragment_load = 0.0175,
                  .load = 0.00285,

@@ -108,7 +108,7 @@ TEST_CASE("registers: the factor of a step grows with what does not fit") {
         const Kernel* const k = find_kernel(kernel);
         REQUIRE(k);
         const KernelCost cost(*k, k->tile, arc);
-        return ProductCost(cost, problem).spill_factor();
+        return ProductCost(cost, problem).spill_factor(false, false);
     };
     const double least = factor("simt_u8_32x32x16", p), more = factor("simt_u8_64x64x16", p);
     CHECK(least == 1);
@@ -179,6 +179,34 @@ TEST_CASE("registers: in wider subgroups an invocation has fewer") {
     CHECK(on_a770 == "simt_f32_128x128x8_sg8");
     CHECK(chosen_for("4096x4096x4096", device("b580")) == std::string("simt_f32_128x128x16_sg16"));
     CHECK(!spills("simt_f32_128x128x8_sg8", arc));
+}
+
+// What an invocation copies by single elements takes more registers than what it copies by 16 bytes.
+TEST_CASE("registers: Intel takes other tiles for operands that are read element by element") {
+    const DeviceCaps a770 = device("a770"), b580 = device("b580");
+    const auto factor = [&](const char* name, const DeviceCaps& caps, bool a_narrow, bool b_narrow) {
+        const Kernel* const k = find_kernel(name);
+        REQUIRE(k);
+        const KernelCost cost(*k, k->tile, caps);
+        const Problem p = normalise(*complete(parse_problem("411x166x1998")->problem)).problem;
+        return ProductCost(cost, p).spill_factor(a_narrow, b_narrow);
+    };
+    CHECK(factor("simt_f32_32x64x8", a770, false, false) == 1);
+    CHECK(factor("simt_f32_32x64x8", a770, true, true) > 8);
+    CHECK(factor("simt_f32_32x64x32", a770, true, true) > 8);
+    CHECK(factor("simt_f32_32x32x32", a770, true, true) > 8);
+    CHECK(factor("simt_f32_32x32x16", a770, true, true) == 1);
+    CHECK(factor("simt_f32_128x128x8_sg8", a770, true, true) == 1);
+    CHECK(factor("simt_f32_64x64x4_sg8", a770, true, true) == 1);
+    CHECK(factor("simt_i8_32x32x16", a770, true, true) > 8);
+    CHECK(factor("simt_i8_64x64x16_sg8", a770, true, true) == 1);
+    CHECK(factor("simt_f64_32x32x8", b580, true, true) > 8);
+    CHECK(factor("simt_f64_64x64x8_sg16", b580, true, true) == 1);
+    CHECK(factor("simt_f32_32x64x8", navi31, true, true) == 1);  // AMD's were not found to
+    // of matrix units, by an edge
+    CHECK(factor("coopmat_f16_128x256x32_mma8x16x16", b580, false, false) > 8);
+    CHECK(factor("coopmat_f16_64x64x32_mma8x16x16", b580, true, true) == 1);
+    CHECK(factor("coopmat_f16_128x128x32_mma8x8x16", a770, true, true) == 1);
 }
 
 TEST_CASE("registers: no choice spills, with and without workspace") {

@@ -166,9 +166,14 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
             at_once[a][b] = residents(k, t, dev, {a, b});
             most_at_once = std::max(most_at_once, at_once[a][b]);
         }
-    filled = filled_of(k, t, registers, widths_of(t, dev));
-    if (registers.of_invocation && !family->packs_fragments)  // whose loops have no edges
-        filled_more = float(registers.more_at_edges / registers.limit(t.WG, widths_of(t, dev)));
+    const uint32_t widths = widths_of(t, dev);
+    filled = filled_of(k, t, registers, widths);
+    if (!registers.of_invocation) return;
+    const double limit = registers.limit(t.WG, widths);
+    if (!family->packs_fragments && !family->free_edges)  // the loops of the former have no edges
+        filled_more = float(registers.more_at_edges / limit);
+    if (const auto narrow = family->narrow_registers)
+        for (const bool is_b : {false, true}) filled_narrow[is_b] = float(narrow(t, bytes, registers, is_b) / limit);
 }
 
 ProductCost::ProductCost(const KernelCost& k, const Problem& p, bool corrected)
@@ -218,10 +223,11 @@ bool ProductCost::is_whole() const {
     return whole(p_.m, k_.rows) && whole(p_.n, k_.cols) && whole(p_.k, k_.depth) && !p_.batchInvariant;
 }
 
-double ProductCost::spill_factor() const {
+double ProductCost::spill_factor(bool a_narrow, bool b_narrow) const {
     const double filled = k_.filled[width_of(p_.a.type)][width_of(p_.b.type)];
     if (filled == 0) return 1;
-    const double all = filled + (is_whole() ? 0 : k_.filled_more);
+    const double all = filled + (is_whole() ? 0 : k_.filled_more) + (a_narrow ? k_.filled_narrow[0] : 0) +
+                       (b_narrow ? k_.filled_narrow[1] : 0);
     return all > 1 ? spilling * all * all : 1;
 }
 
@@ -235,7 +241,7 @@ double ProductCost::slowdown(const std::array<Operand, 4>& all, uint32_t operand
         return bytes / (a + b) * ((is_k_contiguous(x) ? along : gpu_cost.misaligned) - 1);
     };
     double out = 1 + beyond(all[0], a) + beyond(all[1], b) + (is_whole() ? 0 : gpu_cost.not_whole), transposed = 1;
-    out *= spill_factor();
+    out *= spill_factor(!is_wide(all[0], operand_alignment), !is_wide(all[1], operand_alignment));
     if (all[0].matrix->type != p_.a.type || all[1].matrix->type != p_.b.type) out *= gpu_cost.converted;
     for (const Operand* x : {all.data(), all.data() + 1}) {
         if (is_k_contiguous(*x))

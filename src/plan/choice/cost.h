@@ -34,9 +34,11 @@ struct KernelCost {
     std::array<std::array<double, 2>, 2> at_once = {{{1, 1}, {1, 1}}};
     double most_at_once = 1;
     // The values that an invocation holds at once as a part of its registers, by the bytes of an element of A and of
-    // B: 1, 2, 4. Beyond 1 some go to memory; 0 if it is not known. filled_more is added if a tile crosses an edge.
+    // B: 1, 2, 4. Beyond 1 some go to memory; 0 if it is not known. filled_more is added if a tile crosses an edge,
+    // filled_narrow if A, or B, is not read in 16-byte chunks.
     std::array<std::array<float, 3>, 3> filled = {};
     float filled_more = 0;
+    std::array<float, 2> filled_narrow = {};
     CostParts weights = no_weights;
     const TileTerms* terms = nullptr;  // null: there are none
 };
@@ -72,8 +74,9 @@ class ProductCost {
 #endif
     const CostParts& weights() const { return k_.weights; }
     OperandEffects effects_of(const std::array<Operand, 4>&, uint32_t operand_alignment) const;
-    /// The factor on the time of a step of a kernel whose values exceed the registers; else 1.
-    double spill_factor() const;
+    /// The factor on the time of a step of a kernel whose values exceed the registers; else 1. `narrow`: not read in
+    /// 16-byte chunks.
+    double spill_factor(bool a_narrow, bool b_narrow) const;
     /// No more than reducing_cost() with any reducer, weighted.
     double least_second_pass(uint32_t slices) const;
     /// No more than the cost of so many slices and of any larger number, without other passes than the second.

@@ -75,7 +75,8 @@ OperandEffects effects_of(const Schedule& schedule, const Kernel& k, const Tile&
     const bool wide = !schedule.problem.batchInvariant && has_wide_chunk64(schedule, k, t, request) &&
                       (t.STAGES > 1 || info(schedule.problem.b.type).bytes_of(64) <= 48);
     const bool by_words = t.DEPTH == 1 && !k.module.family.uses_matrix_units;  // which loses nothing
-    out.slowdown = (by_words || wide ? 1 : k.module.family.gpu_cost.misaligned) * cost.spill_factor();
+    out.slowdown =
+        (by_words || wide ? 1 : k.module.family.gpu_cost.misaligned) * cost.spill_factor(out.a_narrow, out.b_narrow);
     return out;
 }
 

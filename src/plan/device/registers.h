@@ -17,6 +17,7 @@ struct Registers {
     uint32_t fragment_copies = 1;
     bool keeps_loaded = false;
     uint32_t more_at_edges = 0;
+    double more_if_narrow = 0;
     double moves = 0;
     bool by_subgroup = false;
 

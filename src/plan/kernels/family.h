@@ -176,6 +176,9 @@ struct Family {
     // The 32-bit values that an invocation holds at once. If the device has fewer registers, some go to memory. Null:
     // few. Mixed operands have the elements of the problem, those of blocks one byte.
     double (*live_registers)(const Tile&, const ElementBytes&, const Registers&) = nullptr;
+    // What it holds besides if A, or B, is not read in 16-byte chunks. Null: nothing.
+    double (*narrow_registers)(const Tile&, const ElementBytes&, const Registers&, bool is_b) = nullptr;
+    bool free_edges = false;  // a tile that crosses an edge takes no more registers than others
     GpuCost gpu_cost;
     double cpu_weight;            // time of a multiply-add on a CPU driver, relative to the family vec4
     double cpu_extra_rows = 0;    // the overhead of a step of K there, in rows of the tile
