@@ -104,20 +104,24 @@ TEST_CASE("registers: what spills, and what does not") {
 // What no row fits is given to the row that exceeds the registers least, if it is not much slower.
 TEST_CASE("registers: the factor of a step grows with what does not fit") {
     const Problem p = normalise(*complete(parse_problem("u8*u8 1024x1024x1024")->problem)).problem;
-    const auto factor = [&](const char* kernel, const Problem& problem) {
+    const auto factor = [&](const char* kernel, const Problem& problem, bool a_narrow = false) {
         const Kernel* const k = find_kernel(kernel);
         REQUIRE(k);
         const KernelCost cost(*k, k->tile, arc);
-        return ProductCost(cost, problem).spill_factor(false, false);
+        return ProductCost(cost, problem).spill_factor(a_narrow, false);
     };
     const double least = factor("simt_u8_32x32x16", p), more = factor("simt_u8_64x64x16", p);
     CHECK(least == 1);
     CHECK(more > 8);
     CHECK(factor("simt_u8_64x128x8", p) > 2 * more);
     CHECK(factor("simt_u8_128x128x8", p) > 2 * factor("simt_u8_64x128x8", p));
+    CHECK(factor("simt_u8_64x64x16", p, true) > more);
     Problem ragged = p;
     ragged.m = 1023;
-    CHECK(factor("simt_u8_64x64x16", ragged) > more);  // Intel's take more where a tile crosses an edge
+    CHECK(factor("simt_u8_64x64x16", ragged) == more);
+    // Intel's matrix units take more where a tile crosses an edge
+    CHECK(factor("coopmat_i8_128x256x64_mma8x16x32", p) == 1);
+    CHECK(factor("coopmat_i8_128x256x64_mma8x16x32", ragged) > 8);
 }
 
 // Without a workspace. An H200, which was timed, reads ahead.
