@@ -259,25 +259,22 @@ Status Engine::wait(VkFence fence) {
     return {};
 }
 
-Status Engine::retire(Flight& flight) {
-    const Unpack unpack = std::exchange(flight.unpack, {});
-    {
-        const Timer timer(spent_.wait);
-        if (Status s = wait(flight.fence); !s) return s;
-    }
-    if (traced_) read_times(flight);
-    const Timer timer(spent_.unpack);
-    if (unpack) unpack(flight.result->mapped().data(), flight.ld);
-    return {};
-}
-
 Status Engine::retire_until(uint64_t number) {
-    for (; retired_ < number && retired_ < next_; ++retired_) {
+    while (retired_ < number && retired_ < next_) {
         Flight& flight = *in_flight_.front();
-        if (Status s = retire(flight); !s) return s;
-        if (flight.result) free_results_.push_back(flight.result);
-        free_flights_.push_back(&flight);
+        {
+            const Timer timer(spent_.wait);
+            if (Status s = wait(flight.fence); !s) return s;
+        }
+        // Now, because the fence is reset: if unpacking runs out of memory, nobody waits for it again.
         in_flight_.pop_front();
+        ++retired_;
+        free_flights_.push_back(&flight);
+        if (flight.result) free_results_.push_back(flight.result);
+        const Unpack unpack = std::exchange(flight.unpack, {});
+        if (traced_) read_times(flight);
+        const Timer timer(spent_.unpack);
+        if (unpack) unpack(flight.result->mapped().data(), flight.ld);
     }
     return {};
 }

@@ -288,7 +288,6 @@ class Engine {
     Status record(Flight& flight, const Plan& plan, const Run& run, const Copy* download) const;
     Status submit(Stage stage, const Commands& commands, VkSemaphore after, VkSemaphore signal, VkFence fence) const;
     Status wait(VkFence fence);
-    Status retire(Flight& flight);
     void read_times(const Flight& flight);
     Status retire_until(uint64_t number);
     Status retire_done();
