@@ -156,10 +156,9 @@ KernelCost::KernelCost(const Kernel& k, const Tile& t, const DeviceCaps& dev)
         alone *= terms->step / 100.0;
     }
     if (t.MK) further_parts = std::max(1.0, double(t.BK) / (2 * t.MK)) - 1;
-    // it hides the latency of a step
     if (bytes.accumulator == 8) {
         arithmetic *= f64_factor;
-        alone = 0;
+        alone = 0;  // the latency of a step is hidden
     }
     for (const bool a : {false, true})
         for (const bool b : {false, true}) {

@@ -109,8 +109,7 @@ native::NativeArgs native_arguments(const Step& step, const abi::GemmArgs& args)
         a = parts_of(a, split);
         b = parts_of(b, split);
     }
-    // wgmma_split looks at all sums, also of those outside D, for what is not finite.
-    const bool whole = split.count > 1;
+    const bool whole = split.count > 1;  // wgmma_split looks at all sums, also at those outside D
     const Input from_a(a, !c.TRANS_A, t.BM, t.BK, whole ? t.BM : m);
     const Input from_b(b, c.TRANS_B != 0, t.BN, t.BK, whole ? t.BN : n);
     x.a = from_a.map;
