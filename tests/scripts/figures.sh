@@ -2,7 +2,8 @@
 # usage: tests/scripts/figures.sh
 #
 # Fails if a page of docs states a time, a rate or a "N instead of M" that is not, even rounded, in the notes of the
-# same topic: docs/ggml.md draws from notes/ggml.md and notes/ggml-*.md. Code is not read.
+# same topic: docs/ggml.md draws from notes/ggml.md, from notes/ggml-*.md and from those to which notes/ggml.md links.
+# Code is not read.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -16,6 +17,7 @@ for page in docs/*.md; do
     [[ -e notes/$name.md ]] || continue
     notes=("notes/$name.md")
     for file in "notes/$name"-*.md; do [[ ! -e $file ]] || notes+=("$file"); done
+    while read -r file; do notes+=("notes/$file"); done < <(grep -oE '\]\([a-z0-9-]+\.md' "notes/$name.md" | cut -c3-)
     ((++pages))
     known=$(cat "${notes[@]}" | numbers | awk '{ printf "%s\n%.0f\n", $1, $1 }' | sort -u)
     stated=$(awk '/^ *```/ { code = !code } !code && !/^ *```/' "$page" | tr '\n' ' ' |
