@@ -56,7 +56,8 @@ typedef struct VkgemmHazard {
     VkgemmSlot firstSlot, secondSlot;
     uint32_t reserved; /* 0 */
     /* What the commands do with the bytes. After a write, a barrier must have these stages and accesses. For a write
-     * after a read, the stages suffice; also for a write after a write, if a command between them reads these bytes. */
+     * after a read, the stages suffice. For a write after a write of bytes that a command between them reads, so does a
+     * barrier from that command's stages to secondStage. */
     VkPipelineStageFlags2 firstStage, secondStage;
     VkAccessFlags2 firstAccess, secondAccess;
     VkBuffer buffer;         /* as one of the commands states it; VK_NULL_HANDLE if both state addresses */

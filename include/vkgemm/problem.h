@@ -152,11 +152,11 @@ typedef enum VkgemmAccuracy {
      * multiplied as for NARROW. */
     VKGEMM_ACCURACY_MXINT8 = 4,
     /* For A, B, C and D in f64. Whole numbers are made of the rows of A and the columns of B, and 15 products of int8
-     * give the remainders of their product by 15 numbers, which together are the product itself. The error of an
-     * element of D is relative to the norms of its row of A and its column of B, and the bound is at most that of f64
-     * arithmetic. Every device gives the same bits, and none needs shaderFloat64. Infinities and NaN propagate. A
-     * workspace is required. There are no pairs and no groups (otherwise UNSUPPORTED). With a packed operand, upTo,
-     * batchInvariant, or a step that reads a residual, k is at most 131072 (otherwise LIMIT). */
+     * give their product modulo 15 numbers, which determines it. The error of an element of D is relative to the norms
+     * of its row of A and its column of B, and the bound is at most that of f64 arithmetic. Every device gives the same
+     * bits, and none needs shaderFloat64. Infinities and NaN propagate. A workspace is required. There are no pairs and
+     * no groups (otherwise UNSUPPORTED). With a packed operand, upTo, batchInvariant, or a step that reads a residual,
+     * k is at most 131072 (otherwise LIMIT). */
     VKGEMM_ACCURACY_F64_SPLIT = 5,
     /* Like F64_SPLIT with 18 products of int8 instead of 15, which takes a fifth more workspace: for rows of A or
      * columns of B whose elements differ much in size. The error relative to the norms is 2500 times smaller. */
