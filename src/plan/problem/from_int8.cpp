@@ -22,14 +22,15 @@ std::optional<Status> check_from_int8(const Problem& p) {
     if (p.grouping != VKGEMM_GROUPING_NONE) return unfit_int8(p, "not for groups", other);
     if (is_pair(p)) return unfit_int8(p, "not for pairs", "make two plans, of which the second has a gate");
     const bool is_packed = p.packedA != VKGEMM_PACKED_NONE || p.packedB != VKGEMM_PACKED_NONE;
-    if (p.k > MODULI_MOST_K && (p.batchInvariant || is_packed || p.upTo))
-        return Refusal{VKGEMM_ERROR_LIMIT, concat({"k is ", p.k, ", above the limit of ", MODULI_MOST_K,
-                                                   " for accuracy=", accuracy_name(p.accuracy), " with ",
-                                                   (is_packed          ? "an operand that comes packed"
-                                                    : p.batchInvariant ? "batchInvariant"
-                                                                       : "sizes that vary (upTo)"),
-                                                   "; compute it as several products of a smaller k, each later one "
-                                                   "with beta 1"})};
+    if (p.k > MODULI_MOST_K && (p.batchInvariant || is_packed || p.upTo)) {
+        const char* const with = is_packed          ? "an operand that comes packed"
+                                 : p.batchInvariant ? "batchInvariant"
+                                                    : "sizes that vary (upTo)";
+        return Refusal{
+            VKGEMM_ERROR_LIMIT,
+            concat({"k is ", p.k, ", above the limit of ", MODULI_MOST_K, " for accuracy=", accuracy_name(p.accuracy),
+                    " with ", with, "; compute it as several products of a smaller k, each later one with beta 1"})};
+    }
     if (p.k > MODULI_MOST_K)
         for (const EpilogueStep& s : p.epilogue)  // which may be D, where slices of K are added up
             if (info(s.kind).shape == StepShape::MATRIX)
