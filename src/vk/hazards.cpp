@@ -80,8 +80,9 @@ Bytes bytes_of(const BufferAddresses& all, const VkgemmRunAccess& x) {
 }
 
 // Cuts what is open where `bytes` begin and end, so that a barrier or a write covers a piece or does not touch it.
-void HazardFinder::split_at(const Bytes& bytes) {
-    for (size_t i = 0; i < open_.size(); ++i)
+void HazardFinder::split_at(const Bytes& bytes, bool writes_alone) {
+    for (size_t i = 0; i < open_.size(); ++i) {
+        if (writes_alone && !writes_of(open_[i].touch.access)) continue;
         for (const uint64_t at : {bytes.begin, bytes.end}) {
             Bytes& piece = open_[i].touch.bytes;
             if (piece.buffer != bytes.buffer || at <= piece.begin || at >= piece.end) continue;
@@ -90,6 +91,7 @@ void HazardFinder::split_at(const Bytes& bytes) {
             piece.end = at;
             open_.push_back(std::move(rest));
         }
+    }
 }
 
 // Of a barrier that covers its bytes, or whose stages alone count for it.
@@ -140,7 +142,7 @@ void HazardFinder::replace(const Touch& t) {
 }
 
 void HazardFinder::mark_read(const Touch& t) {
-    split_at(t.bytes);
+    split_at(t.bytes, true);  // whether a read was read does not matter
     for (Open& x : open_) x.is_read = x.is_read || x.touch.bytes.meets(t.bytes);
 }
 

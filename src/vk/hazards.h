@@ -69,7 +69,7 @@ class HazardFinder {
         std::vector<Scope> visible{};         // to these are they visible
         bool is_read = false;                 // by a command since then
     };
-    void split_at(const Bytes&);
+    void split_at(const Bytes&, bool writes_alone = false);
     void compare(const Open&, const Touch&);
     void replace(const Touch&);
     void mark_read(const Touch&);

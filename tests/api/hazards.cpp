@@ -191,6 +191,16 @@ TEST_CASE("hazards: a write after a write that was read in between needs an orde
     CHECK(find({f.first, to_draw.command(), draws, order.command(), f.first}).size() == 2);  // neither wait is there
 }
 
+TEST_CASE("hazards: a write after reads that overlap is reported once for each of them") {
+    const Frame f;
+    const VkgemmRunAccess left[] = {touch(f.memory, 2048, 1024, compute, reads)},
+                          right[] = {touch(f.memory, 2560, 1024, compute, reads)},
+                          both[] = {touch(f.memory, 2048, 1536, compute, writes)};
+    const Command first{.accesses = left}, second{.accesses = right}, last{.accesses = both};
+    const auto found = find({first, second, last});
+    CHECK((found.size() == 2 && found[0].size == 1024 && found[1].size == 1024));
+}
+
 TEST_CASE("hazards: a barrier shows only what it, or one that it waits for, makes available") {
     const Frame f;
     OneBarrier to_draw(compute, writes, fragment, reads), beside(compute, 0, compute, reads),
