@@ -141,8 +141,9 @@ void HazardFinder::replace(const Touch& t) {
     std::erase_if(open_, [&](const Open& x) { return x.touch.bytes.meets(t.bytes); });
 }
 
+// Whether a read was read does not matter, so none is cut.
 void HazardFinder::mark_read(const Touch& t) {
-    split_at(t.bytes, true);  // whether a read was read does not matter
+    split_at(t.bytes, true);
     for (Open& x : open_) x.is_read = x.is_read || x.touch.bytes.meets(t.bytes);
 }
 
